@@ -1,5 +1,6 @@
 """Arrays of other libraries in memory of a device, by DLPack."""
 
+import collections
 import sys
 
 from qd import _core, _runtime
@@ -10,6 +11,9 @@ CUDA = 2
 
 # DLPack's number for the default stream that waits for all others, which drivers have as 0, too.
 _LEGACY = 1
+
+# What DLPack has in place of a stream where nobody is to wait.
+_UNORDERED = -1
 
 # Libraries whose arrays never change.
 _IMMUTABLE = ("jax", "jaxlib")
@@ -29,11 +33,15 @@ class Taken:
         # Otherwise the library does not know when a launch has ended.
         self.is_ordered = handle is not None
         self.stream = stream(handle or _LEGACY, owner)
+        if library == "torch" and value.is_neg():
+            raise BufferError("its elements are negated where they are read")
+        # On its own stream the library has nothing to wait for.
+        wanted = _UNORDERED if self.is_ordered else _LEGACY
         try:
-            capsule = value.__dlpack__(stream=handle or _LEGACY, max_version=(1, 0))
+            capsule = value.__dlpack__(stream=wanted, max_version=(1, 0))
         except TypeError:
             # It is of before version 1.
-            capsule = value.__dlpack__(stream=handle or _LEGACY)
+            capsule = value.__dlpack__(stream=wanted)
         self.memory, dtype, self.shape = _core.imported(capsule, self.stream, library in _IMMUTABLE)
         self.dtype = BY_NAME[dtype]
 
@@ -49,6 +57,18 @@ def _current_stream(library, value):
     return None
 
 
+# What the extension asks tensors of PyTorch by.
+_Torch = collections.namedtuple("_Torch", "tensor, to_dlpack, current_stream, streams")
+
+
+def torch():
+    """PyTorch, as the extension asks it; None where no program has it."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return None
+    return _Torch(torch.Tensor, torch.utils.dlpack.to_dlpack, torch.cuda.current_stream, _runtime.current().streams)
+
+
 def stream(handle, owner=None):
     """A stream of another library, by its handle, as DLPack has these. `owner` is kept until `reset`."""
     runtime = _runtime.current()
@@ -62,5 +82,5 @@ def export(memory, dtype, shape, wanted, max_version):
     """A capsule, for use on a stream as DLPack numbers these."""
     if wanted == 0:
         raise ValueError("stream=0 may be either default stream: 1 is the legacy one, and 2 that of each thread")
-    on = None if wanted == -1 else stream(_LEGACY if wanted is None else wanted)
+    on = None if wanted == _UNORDERED else stream(_LEGACY if wanted is None else wanted)
     return _core.exported(memory, dtype.name, shape, on, max_version is not None and max_version[0] >= 1)

@@ -8,7 +8,7 @@ from threading import Timer
 from time import perf_counter
 from typing import Any, Concatenate, Generic, overload
 
-from qd import _core, _runtime
+from qd import _core, _foreign, _runtime
 from qd._arguments import Signature
 from qd._functions import ArrayOf, P, Q, R, is_data_oriented
 from qd._perf_dispatch import DispatchImpl
@@ -99,6 +99,8 @@ class Kernel(Generic[P, R]):
                 arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
                 numpy = sys.modules.get("numpy")
                 self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
+        if self._calls is not None and given.stream is not None and (torch := _foreign.torch()):
+            self._calls.ask_torch(torch)
         kernel = compiled.kernel
         if given.overlap and not runtime.device.is_host:
             given.check_copies(kernel.written)

@@ -1,9 +1,12 @@
-//! Calls of kernels whose arguments say all: numbers, contiguous arrays of NumPy, and the package's own. Others are Python's to look at.
+//! Calls of kernels whose arguments say all: numbers, contiguous arrays of NumPy, tensors of PyTorch on a device, and the package's own
+//! arrays. Others are Python's to look at.
 
 use super::{
+    dlpack::Stream,
     dtype::DType,
     launch::{Given, Kernel},
     memory::Memory,
+    torch::Torch,
 };
 use pyo3::{
     exceptions::PyValueError,
@@ -87,6 +90,8 @@ pub struct Calls {
     known: Mutex<Vec<Arc<Known>>>,
     /// NumPy's class of arrays, once a program has it.
     of_numpy: OnceLock<Py<PyType>>,
+    /// PyTorch, once a program has it, where kernels run on its devices.
+    torch: OnceLock<Torch>,
 }
 
 #[pymethods]
@@ -108,6 +113,7 @@ impl Calls {
             parameters: parameters.collect::<PyResult<_>>()?,
             known: Mutex::default(),
             of_numpy: OnceLock::new(),
+            torch: OnceLock::new(),
         })
     }
 
@@ -136,6 +142,11 @@ impl Calls {
         Ok(())
     }
 
+    /// Takes note of PyTorch.
+    fn ask_torch(&self, torch: Torch) {
+        self.torch.get_or_init(|| torch);
+    }
+
     /// Runs the kernel, and returns the bits of its results; None if Python has to look at the arguments.
     fn call(
         &self,
@@ -156,7 +167,8 @@ impl Calls {
                     }
                     None => false,
                 },
-                Parameter::Array(dtype, rank) => match self.array(py, &argument) {
+                Parameter::Array(dtype, rank) => match self.array(py, &argument, &mut taken.stream)
+                {
                     Some(array) => {
                         let is_wanted = dtype.is_none_or(|dtype| dtype == array.dtype)
                             && rank.is_none_or(|rank| rank == array.shape.len());
@@ -193,7 +205,8 @@ impl Calls {
             });
         }
         let kernel = known.kernel.get();
-        kernel.run(py, &taken.given, None, false).map(Some)
+        let stream = taken.stream.as_ref().map(|stream| &stream.get().0);
+        kernel.run(py, &taken.given, stream, false).map(Some)
     }
 }
 
@@ -204,6 +217,8 @@ struct Taken {
     arrays: Vec<(DType, usize)>,
     /// The first address of each, and that after its last; those of the device are not compared with the host's.
     ranges: Vec<(bool, u64, u64)>,
+    /// That of PyTorch, if an array is its.
+    stream: Option<Py<Stream>>,
 }
 
 impl Taken {
@@ -262,11 +277,30 @@ impl Calls {
         (place.get().generation == self.generation).then_some(place)
     }
 
-    /// An array, if it can be given as it is.
-    fn array(&self, py: Python<'_>, argument: &Bound<'_, PyAny>) -> Option<Array> {
+    /// An array, if it can be given as it is. If it is PyTorch's, the launch is on its stream.
+    fn array(
+        &self,
+        py: Python<'_>,
+        argument: &Bound<'_, PyAny>,
+        stream: &mut Option<Py<Stream>>,
+    ) -> Option<Array> {
         let of_numpy = self.of_numpy.get();
         if of_numpy.is_some_and(|class| argument.get_type().is(class)) {
             return of_numpy_array(argument);
+        }
+        let torch = self.torch.get();
+        if let Some(torch) = torch.filter(|torch| torch.has(argument)) {
+            if stream.is_none() {
+                *stream = Some(torch.stream(argument)?);
+            }
+            let (memory, dtype, shape) = torch.memory(argument, stream.as_ref()?.get())?;
+            let (first, after) = memory.addresses();
+            return Some(Array {
+                given: Given::Memory(Py::new(py, memory).ok()?),
+                range: (true, first, after),
+                dtype,
+                shape: shape.into(),
+            });
         }
         let place = self.place(py, argument)?;
         let Place {

@@ -47,6 +47,17 @@ pub fn imported(
     stream: &Stream,
     is_read_only: bool,
 ) -> PyResult<(Memory, String, Vec<u64>)> {
+    let (memory, dtype, shape) = import(py, capsule, stream, is_read_only)?;
+    Ok((memory, dtype.to_string(), shape))
+}
+
+/// As [`imported`].
+pub fn import(
+    py: Python<'_>,
+    capsule: &Bound<'_, PyAny>,
+    stream: &Stream,
+    is_read_only: bool,
+) -> PyResult<(Memory, DType, Vec<u64>)> {
     // Safety: who made the capsule says so.
     let mut tensor = unsafe { taken(capsule.as_ptr()) }?;
     let array = py.detach(|| {
@@ -62,13 +73,12 @@ pub fn imported(
     });
     let (buffer, dtype, shape) = array.map_err(not_shared)?;
     let missing = |given| PyBufferError::new_err(format!("arrays of '{given}' aren't there yet"));
-    let dtype = dtype.map_err(missing)?.to_string();
     let memory = Memory {
         is_read_only: is_read_only || buffer.is_read_only(),
         stream: stream.0.clone(),
         buffer,
     };
-    Ok((memory, dtype, shape))
+    Ok((memory, dtype.map_err(missing)?, shape))
 }
 
 /// A capsule of an array of a type, by its name, for use on a stream; without one nobody waits.

@@ -14,6 +14,7 @@ mod launch;
 mod memory;
 mod record;
 mod recorder;
+mod torch;
 
 use pyo3::prelude::*;
 

@@ -62,6 +62,29 @@ def test_tensors_on_their_streams(torch):
         assert total.item() == n * float(2 ** 21 - 2)
 
 
+def test_calls_again_are_as_the_first(torch):
+    """Those that the extension looks at itself."""
+    c = torch.zeros((5, 4), device="cuda")
+    refused = {
+        "grad": torch.zeros((3, 4), device="cuda", requires_grad=True),
+        "contiguous|strides": torch.zeros((4, 3), device="cuda").T,
+        "negated": torch.ones((1, 1), dtype=torch.complex64, device="cuda").conj().imag,
+        "into required type f32": torch.zeros((3, 4), dtype=torch.float64, device="cuda"),
+    }
+    for turn in range(3):
+        a = torch.full((3, 4), float(turn), device="cuda")
+        mine = qd.ndarray(qd.f32, (3, 4))
+        mine.fill(10)
+        # A part of another one, and one that is given twice.
+        add(a, mine, c[1:4])
+        add(a, a, a)
+        assert c.tolist() == [[0.0] * 4, *[[10.0 + turn] * 4] * 3, [0.0] * 4]
+        assert (a == 2 * turn).all().item()
+        for why, tensor in refused.items():
+            with pytest.raises(qd.QuadrantsRuntimeTypeError, match=why):
+                add(tensor, tensor, tensor)
+
+
 def test_results_and_booleans(torch):
     @qd.kernel
     def count(a: qd.types.NDArray[qd.u1, 1]) -> qd.i32:
