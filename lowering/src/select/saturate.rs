@@ -175,7 +175,7 @@ mod tests {
     /// How many lanes have a predicate, of several predicates, added up one after another.
     fn counts(predicates: u32) -> Graph {
         let mut graph = Graph::new(Analysis::default());
-        let mut leaf = |graph: &mut Graph, head| graph.add(Node::leaf(head));
+        let leaf = |graph: &mut Graph, head| graph.add(Node::leaf(head));
         let token = leaf(&mut graph, Head::Token(1));
         let whole = leaf(&mut graph, Head::Cluster(None));
         let add = leaf(&mut graph, Head::kind(Kind::Add));
