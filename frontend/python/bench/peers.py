@@ -101,19 +101,29 @@ def of_qd(given, arch):
             out[i] = keys[i]
         algorithms.sort(out, tmp, out, tmp, work, n, qd.i32, False, 32, D)
 
+    subgroup = qd.simt.subgroup
+    LANES = subgroup.group_size()
+
     @qd.kernel
     def step(position: Points, out: Points):
-        for i in range(position.shape[0]):
+        # A subgroup for each body, whose lanes take the others in turns.
+        count = position.shape[0]
+        qd.loop_config(block_dim=256)
+        for thread in range(count * LANES):
+            i, lane = thread // LANES, subgroup.invocation_id()
             x, y, z = position[i, 0], position[i, 1], position[i, 2]
             fx, fy, fz = 0.0, 0.0, 0.0
-            for j in range(position.shape[0]):
+            for turn in range((count - lane + LANES - 1) // LANES):
+                j = turn * LANES + lane
                 dx, dy, dz = position[j, 0] - x, position[j, 1] - y, position[j, 2] - z
                 square = dx * dx + dy * dy + dz * dz + SOFTENING
                 factor = 1.0 / (square * qd.sqrt(square))
                 fx += dx * factor
                 fy += dy * factor
                 fz += dz * factor
-            out[i, 0], out[i, 1], out[i, 2] = fx, fy, fz
+            fx, fy, fz = subgroup.reduce_add(fx), subgroup.reduce_add(fy), subgroup.reduce_add(fz)
+            if lane == 0:
+                out[i, 0], out[i, 1], out[i, 2] = fx, fy, fz
 
     real, whole, more, keys_out = empty(g["x"], qd.f32), empty(g["x"]), empty(g["x"]), empty(g["x"])
     count, moves = qd.ndarray(qd.i32, 1), empty(g["position"], qd.f32)
