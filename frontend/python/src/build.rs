@@ -7,7 +7,7 @@ use super::{
 };
 use qd_dialects::{
     attributes,
-    ir::OpExt,
+    ir::{self, OpExt},
     melior::ir::{Type, r#type::MemRefType},
     ops::{SubgroupFill, grid, simt},
 };
@@ -18,8 +18,14 @@ use std::{
     ops::Range,
 };
 
-/// Writes the kernel at the top of a module.
-pub fn build(b: &Builder<'_>, record: &Record) {
+/// Elements from which on a thread of a short loop does two.
+const MANY: i64 = 1 << 20;
+/// Nodes of a short loop.
+const SHORT: usize = 40;
+
+/// Writes the kernel at the top of a module. Whether threads may do two rounds of a loop: on a device a thread that waits for
+/// what it loads does nothing else, and there is no room for more of them.
+pub fn build(b: &Builder<'_>, record: &Record, pairs: bool) {
     let mut takes: Vec<_> = record
         .arguments
         .iter()
@@ -50,6 +56,7 @@ pub fn build(b: &Builder<'_>, record: &Record) {
         let lowering = Lowering {
             b,
             record,
+            pairs,
             arguments,
             partners: partners(&record.nodes),
             values: RefCell::new(vec![None; record.nodes.len()]),
@@ -83,6 +90,28 @@ fn partners(nodes: &[Node]) -> Vec<usize> {
     partners
 }
 
+/// Whether the rounds of a loop are a few loads, stores and what is computed of them.
+fn is_short(nodes: &[Node]) -> bool {
+    let is_simple = |node: &Node| {
+        use Op::*;
+        !matches!(
+            node.op,
+            Atomic(..)
+                | CompareExchange(_)
+                | For
+                | If
+                | While
+                | Return(_)
+                | PrintValue
+                | Print(_)
+                | Assert(_)
+                | Subgroup(..)
+                | Block(..)
+        )
+    };
+    nodes.len() <= SHORT && nodes.iter().all(is_simple)
+}
+
 /// How an atomic combines values of a type; none if it exchanges them.
 fn kind(atomic: Atomic, dtype: DType) -> Option<Kind> {
     let of = |real, signed, unsigned| match (dtype.is_real(), dtype.is_signed()) {
@@ -108,6 +137,7 @@ type Parts = (Subgroup, Option<Atomic>, Option<u32>);
 struct Lowering<'b, 'c, 'r> {
     b: &'b Builder<'c>,
     record: &'r Record,
+    pairs: bool,
     arguments: Vec<V<'b, 'c>>,
     partners: Vec<usize>,
     /// Of nodes in the present task; of a variable its present value.
@@ -156,16 +186,40 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
     /// A task in which each thread has a number.
     fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>) {
         let first = self.record.nodes[task].operands[0];
-        let each = self.b.for_each(name, count, None, |index| {
-            self.number(task, first, index);
-            self.walk(task + 1..end);
-        });
+        let inner = task + 1..end;
+        let round = |place| {
+            self.number(task, first, place);
+            self.walk(inner.clone());
+        };
+        let each = match self.pairs && is_short(&self.record.nodes[inner.clone()]) {
+            true => self.pairs(name, count, round),
+            false => self.b.for_each(name, count, None, round),
+        };
         self.number.set(None);
-        let mut inner = self.record.nodes[task + 1..end].iter();
-        if inner.any(|node| matches!(node.op, Op::Subgroup(..))) {
+        let mut nodes = self.record.nodes[inner].iter();
+        if nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
             let partial = SubgroupFill::Partial.attribute(self.b.context());
             each.set_attr("subgroups", partial);
         }
+    }
+
+    /// A loop whose threads do two rounds where it has many: the loads of both are under way at once.
+    fn pairs(&self, name: &str, count: V<'b, 'c>, round: impl Fn(V<'b, 'c>)) -> ir::Op<'c> {
+        let half = (count + 1).div_signed(self.b.index(2));
+        let threads = count.slt(MANY).select(count, half);
+        self.b.for_each(name, threads, None, |place| {
+            let other = place + threads;
+            let both = || {
+                round(place);
+                round(other);
+                []
+            };
+            let one = || {
+                round(place);
+                []
+            };
+            let [] = self.b.if_else(other.slt(count), both, one);
+        })
     }
 
     /// Defines the number of a thread's round, of those from `first` on.

@@ -179,8 +179,10 @@ impl Device {
             true => &self.subgroup_target,
             false => &self.target,
         };
+        // A fault names the thread, which is to have one number.
+        let pairs = !self.is_host && !self.checks;
         let artifact = compile(&CompileRequest {
-            source: qd_frontend::build(|b| build(b, record))?,
+            source: qd_frontend::build(|b| build(b, record, pairs))?,
             targets: vec![target.clone()],
             ..CompileRequest::default()
         })?;

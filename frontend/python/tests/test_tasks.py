@@ -22,6 +22,32 @@ def test_the_program_of_the_design(n):
     assert total(np.array(n, np.int32)) & 0xFFFFFFFF == wanted
 
 
+@qd.kernel
+def follow(a: Ints, b: Ints, first: qd.i32):
+    for i in range(first, a.shape[0]):
+        t = a[i]
+        t += 2 * b[i]
+        a[i] = t - i
+        b[i] += a[i]
+
+
+@pytest.mark.parametrize("n", [2**20 - 1, 2**20, 2**20 + 1, 2**20 + 2, 3 * 2**19 + 257])
+@pytest.mark.parametrize("first", [0, 3])
+def test_threads_of_long_loops_do_two_rounds(n, first):
+    """Those of short rounds, on devices."""
+    # In memory of the device; the last element stands for what is behind the array.
+    a, b = qd.ndarray(qd.i32, n), qd.ndarray(qd.i32, n + 1)
+    old = np.arange(n, dtype=np.int32) % 1009, np.arange(n + 1, dtype=np.int32) % 13
+    a.from_numpy(old[0])
+    b.from_numpy(old[1])
+    follow(a, b, first)
+    new = old[0] + 2 * old[1][:-1] - np.arange(n, dtype=np.int32)
+    new[:first] = old[0][:first]
+    np.testing.assert_array_equal(a.to_numpy(), new)
+    new[:first] = 0
+    np.testing.assert_array_equal(b.to_numpy(), old[1] + np.append(new, 0))
+
+
 def test_variables_of_any_type_span_tasks():
     @qd.kernel
     def k(a: Ints, x: qd.f64) -> (qd.f64, qd.i32, qd.u1):
