@@ -90,24 +90,12 @@ fn partners(nodes: &[Node]) -> Vec<usize> {
     partners
 }
 
-/// Whether the rounds of a loop are a few loads, stores and what is computed of them.
+/// Whether the rounds of a loop are a few accesses to memory, and what is computed between.
 fn is_short(nodes: &[Node]) -> bool {
     let is_simple = |node: &Node| {
         use Op::*;
-        !matches!(
-            node.op,
-            Atomic(..)
-                | CompareExchange(_)
-                | For
-                | If
-                | While
-                | Return(_)
-                | PrintValue
-                | Print(_)
-                | Assert(_)
-                | Subgroup(..)
-                | Block(..)
-        )
+        let effect = matches!(node.op, Return(_) | PrintValue | Print(_) | Assert(_));
+        !effect && !matches!(node.op, For | If | While | Subgroup(..) | Block(..))
     };
     nodes.len() <= SHORT && nodes.iter().all(is_simple)
 }
