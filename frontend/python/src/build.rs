@@ -14,7 +14,7 @@ use qd_dialects::{
 use qd_frontend::builder::{Algorithm, Builder, Combiner, Kind, Order, Parameter, V, Workspace};
 use std::{
     cell::{Cell, RefCell},
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ops::Range,
 };
 
@@ -64,6 +64,7 @@ pub fn build(b: &Builder<'_>, record: &Record, pairs: bool) {
             shared: RefCell::default(),
             is_there: Cell::new(None),
             number: Cell::new(None),
+            own: RefCell::default(),
         };
         lowering.tasks();
     });
@@ -98,6 +99,48 @@ fn is_short(nodes: &[Node]) -> bool {
         !effect && !matches!(node.op, For | If | While | Subgroup(..) | Block(..))
     };
     nodes.len() <= SHORT && nodes.iter().all(is_simple)
+}
+
+/// The arrays of which each round of a loop accesses the element with its own number, and no other: nothing else does meanwhile, so that
+/// atomics on them need not be.
+fn owned(record: &Record, task: usize, end: usize) -> HashSet<u32> {
+    let inner = &record.nodes[task + 1..end];
+    let set = inner.iter().filter(|node| node.op == Op::Set);
+    let set: HashSet<u32> = set.map(|node| node.operands[0]).collect();
+    let is_number = |value: u32| {
+        let node = record.nodes[value as usize];
+        let variable = node.operands[0];
+        let is_of_task = || record.nodes[variable as usize].operands[0] as usize == task;
+        node.op == Op::Get && !set.contains(&variable) && is_of_task()
+    };
+    let (mut owned, mut others) = (HashSet::new(), HashSet::new());
+    for node in inner {
+        use Op::*;
+        if let Load(array) | Store(array) | Atomic(array, _) | CompareExchange(array) = node.op {
+            match is_number(node.operands[0]) {
+                true => owned.insert(array),
+                false => others.insert(array),
+            };
+        }
+    }
+    match record.overlapping {
+        true => HashSet::new(),
+        false => owned.difference(&others).copied().collect(),
+    }
+}
+
+/// What an atomic leaves of two values, where it is a plain operation.
+fn combined<'b, 'c>(atomic: Atomic, old: V<'b, 'c>, value: V<'b, 'c>) -> Option<V<'b, 'c>> {
+    match atomic {
+        Atomic::Add => Some(old + value),
+        Atomic::Mul => Some(old * value),
+        Atomic::And => Some(old & value),
+        Atomic::Or => Some(old | value),
+        Atomic::Xor => Some(old ^ value),
+        Atomic::Exchange => Some(value),
+        // Of NaNs and zeros they have rules of their own.
+        Atomic::Min | Atomic::Max => None,
+    }
 }
 
 /// How an atomic combines values of a type; none if it exchanges them.
@@ -140,6 +183,8 @@ struct Lowering<'b, 'c, 'r> {
     /// The number of the thread's round, and as an index, where loops begin at 0: of what is made of an i32 LLVM does not
     /// know that it has not wrapped, and that elements are in a row.
     number: Cell<Option<(V<'b, 'c>, V<'b, 'c>)>>,
+    /// The arrays that are [`owned`] in the present task.
+    own: RefCell<HashSet<u32>>,
 }
 
 impl<'b, 'c> Lowering<'b, 'c, '_> {
@@ -175,6 +220,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
     fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>) {
         let first = self.record.nodes[task].operands[0];
         let inner = task + 1..end;
+        self.own.replace(owned(self.record, task, end));
         let round = |place| {
             self.number(task, first, place);
             self.walk(inner.clone());
@@ -184,6 +230,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             false => self.b.for_each(name, count, None, round),
         };
         self.number.set(None);
+        self.own.take();
         let mut nodes = self.record.nodes[inner].iter();
         if nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
             let partial = SubgroupFill::Partial.attribute(self.b.context());
@@ -498,8 +545,16 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             Op::Atomic(array, atomic) => {
                 let scope = Self::scope(array);
+                let is_own = self.own.borrow().contains(&array);
                 let array = self.array(array);
                 let (index, value) = (self.index(node), operand(b));
+                if is_own {
+                    let old = array.at(index);
+                    if let Some(new) = combined(atomic, old, value) {
+                        array.set(index, new);
+                        return old;
+                    }
+                }
                 self.value_if_there(value.ty(), || match kind(atomic, node.dtype) {
                     Some(kind) => array.atomic(kind, index, value, scope),
                     None => array.atomic_exchange(index, value, scope),

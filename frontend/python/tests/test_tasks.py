@@ -48,6 +48,56 @@ def test_threads_of_long_loops_do_two_rounds(n, first):
     np.testing.assert_array_equal(b.to_numpy(), old[1] + np.append(new, 0))
 
 
+@pytest.mark.parametrize("dtype", [qd.i32, qd.u64, qd.f32])
+def test_atomics_on_elements_of_the_rounds_own(dtype):
+    """They return what was there, as others do."""
+    n = 5000
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[dtype, 1], b: qd.types.NDArray[dtype, 1], c: qd.types.NDArray[dtype, 1]):
+        for i in a:
+            c[i] = qd.atomic_add(a[i], b[i])
+            if i % 3 == 0:
+                a[i] += c[i]
+            b[i] = qd.atomic_mul(a[i], 3)
+            for j in range(3):
+                a[i] -= 1
+            c[i] += qd.atomic_exchange(a[i], b[i]) + qd.atomic_max(b[i], 5)
+
+    a, b, c = (np.random.default_rng(seed).integers(10, 99, n).astype(qd.lang.util.to_numpy_type(dtype)) for seed in range(3))
+    third = np.arange(n) % 3 == 0
+    total = a + b + np.where(third, a, 0)
+    wanted = total, np.maximum(total, 5), a + (3 * total - 3) + total
+    k(a, b, c)
+    for ours, numpys in zip((a, b, c), wanted):
+        np.testing.assert_array_equal(ours, numpys)
+
+
+def test_atomics_on_elements_of_other_rounds():
+    """With the round's own beside them, and by a number that changes."""
+    n = 1 << 20
+
+    @qd.kernel
+    def beside(a: Ints):
+        for i in a:
+            a[i] += 1
+            a[i % 7] += 1
+
+    @qd.kernel
+    def changed(a: Ints):
+        for i in a:
+            j = i
+            j //= 16
+            a[j] += 1
+
+    a = np.zeros(n, np.int32)
+    beside(a)
+    assert a.sum() == 2 * n and (a[7:] == 1).all()
+    a[:] = 0
+    changed(a)
+    assert (a[: n // 16] == 16).all() and a.sum() == n
+
+
 def test_variables_of_any_type_span_tasks():
     @qd.kernel
     def k(a: Ints, x: qd.f64) -> (qd.f64, qd.i32, qd.u1):
