@@ -51,6 +51,8 @@ class Given:
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
         self.keep = []
+        # The objects that what is packed is a member of.
+        self.within = []
 
     def check_copies(self, written):
         """That of arrays of the host that share memory none is written to: a device has a copy of each."""
@@ -171,12 +173,16 @@ class Signature:
             return Members(type(value), members)
         if not is_data_oriented(value):
             return Baked(value)
+        if any(outer is value for outer in given.within):
+            raise QuadrantsRuntimeTypeError(f"Argument {number} (type={type(value)}) has itself as a member")
+        given.within.append(value)
         members = []
         for name, member in vars(value).items():
             kind = Template()
             if not value._qd_template_primitives and type(member) in self.defaults:
                 kind = self.defaults[type(member)]
             members.append((name, self._packed(given, f"{number}.{name}", kind, member)))
+        given.within.pop()
         return Members(type(value), tuple(members))
 
     def _record(self, given, number, record, value):

@@ -58,7 +58,7 @@ def _current_stream(library, value):
 
 
 # What the extension asks tensors of PyTorch by.
-_Torch = collections.namedtuple("_Torch", "tensor, to_dlpack, current_stream, streams")
+_Torch = collections.namedtuple("_Torch", "tensor, to_dlpack, current_stream, streams, legacy")
 
 
 def torch():
@@ -66,7 +66,7 @@ def torch():
     torch = sys.modules.get("torch")
     if torch is None:
         return None
-    return _Torch(torch.Tensor, torch.utils.dlpack.to_dlpack, torch.cuda.current_stream, _runtime.current().streams)
+    return _Torch(torch.Tensor, torch.utils.dlpack.to_dlpack, torch.cuda.current_stream, _runtime.current().streams, _LEGACY)
 
 
 def stream(handle, owner=None):

@@ -1,4 +1,4 @@
-//! Tensors of PyTorch among the arguments of a call, in memory of a device: they are asked from here, as Python takes ten times as long.
+//! Tensors of PyTorch among the arguments of a call, in memory of a device: they are asked from here, as Python takes several times as long.
 
 use super::{
     dlpack::{self, Stream},
@@ -11,9 +11,6 @@ use pyo3::{
     types::{PyDict, PyType},
 };
 
-/// The handle of the stream that PyTorch has as 0, as DLPack numbers it.
-const LEGACY: u64 = 1;
-
 /// What tensors are asked by.
 #[derive(FromPyObject)]
 pub struct Torch {
@@ -25,6 +22,8 @@ pub struct Torch {
     current_stream: Py<PyAny>,
     /// The streams that are known, by their handles.
     streams: Py<PyDict>,
+    /// The handle there of the stream that PyTorch has as 0.
+    legacy: u64,
 }
 
 impl Torch {
@@ -44,7 +43,7 @@ impl Torch {
         let current = self.current_stream.bind(py).call1((device,)).ok()?;
         let handle = current.getattr(intern!(py, "cuda_stream")).ok()?;
         let handle: u64 = handle.extract().ok()?;
-        let handle = if handle == 0 { LEGACY } else { handle };
+        let handle = if handle == 0 { self.legacy } else { handle };
         let known = self.streams.bind(py).get_item(handle).ok()??;
         Some(known.cast_into::<Stream>().ok()?.unbind())
     }

@@ -10,7 +10,7 @@ import qd
 OF_NUMPY = {qd.i32: np.int32, qd.u32: np.uint32, qd.f32: np.float32, qd.i64: np.int64, qd.u64: np.uint64, qd.f64: np.float64}
 SCALARS = list(OF_NUMPY)
 SIZES = [0, 1, 255, 256, 257, 65535, 65536, 65537]
-N, D = 8, 1
+D = 1
 
 
 def one(dtype=qd.i32):
@@ -44,93 +44,6 @@ def combined(name, values):
     with np.errstate(over="ignore"):
         inclusive = function.accumulate(values, dtype=of)
     return np.concatenate([[identity(name, of)], inclusive]).astype(of)
-
-
-# The reference's own examples: fields that kernels find by name.
-
-
-def field_of(dtype, values):
-    made = qd.field(dtype, shape=len(values))
-    made.from_numpy(np.array(values))
-    return made
-
-
-def test_the_references_reductions():
-    arr, count = field_of(qd.i32, [3, 1, 4, 1, 5, 9, 2, 6]), field_of(qd.i32, [N])
-    out = qd.field(qd.i32, shape=1)
-    scratch = qd.field(qd.u32, shape=qd.algorithms.reduce_scratch_slots(N, D))
-
-    for reduce, expected in [(qd.algorithms.reduce_add, 31), (qd.algorithms.reduce_min, 1), (qd.algorithms.reduce_max, 9)]:
-
-        @qd.kernel
-        def run():
-            reduce(arr, out, scratch, count[0], qd.i32, D)
-
-        run()
-        assert out.to_numpy()[0] == expected
-
-
-def test_the_references_running_total():
-    arr, count = field_of(qd.i32, [3, 1, 4, 1, 5, 9, 2, 6]), field_of(qd.i32, [N])
-    out = qd.field(qd.i32, shape=N)
-    scratch = qd.field(qd.u32, shape=qd.algorithms.exclusive_scan_scratch_slots(N, D))
-
-    @qd.kernel
-    def run():
-        qd.algorithms.exclusive_scan_add(arr, out, scratch, count[0], qd.i32, D)
-
-    run()
-    assert out.to_numpy().tolist() == [0, 3, 4, 8, 9, 14, 23, 25]
-
-
-def test_the_references_selection():
-    arr, count = field_of(qd.i32, [10, 11, 12, 13, 14, 15, 16, 17]), field_of(qd.i32, [N])
-    flags = field_of(qd.i32, [1, 0, 1, 1, 0, 0, 1, 0])
-    out, num_out = qd.field(qd.i32, shape=N), qd.field(qd.i32, shape=1)
-    scratch = qd.field(qd.u32, shape=qd.algorithms.select_scratch_slots(N))
-
-    @qd.kernel
-    def run():
-        qd.algorithms.select(arr, flags, out, num_out, scratch, count[0], D)
-
-    run()
-    k = int(num_out.to_numpy()[0])
-    assert k == 4 and out.to_numpy()[:k].tolist() == [10, 12, 13, 16]
-
-
-def test_the_references_sort():
-    i32_1d = qd.types.ndarray(qd.i32, ndim=1)
-    u32_1d = qd.types.ndarray(qd.u32, ndim=1)
-    i32_0d = qd.types.ndarray(qd.i32, ndim=0)
-
-    @qd.kernel
-    def run(keys: i32_1d, tmp_keys: i32_1d, values: i32_1d, tmp_values: i32_1d, scratch: u32_1d, n: i32_0d):
-        qd.algorithms.sort(keys, tmp_keys, values, tmp_values, scratch, n, qd.i32, True, 32, D)
-
-    keys, tmp_keys, values, tmp_values = (qd.ndarray(qd.i32, shape=(N,)) for _ in range(4))
-    scratch = qd.ndarray(qd.u32, shape=(qd.algorithms.sort_scratch_slots(N, D),))
-    n = qd.ndarray(qd.i32, shape=())
-    keys.from_numpy(np.array([3, 1, 4, 1, 5, 9, 2, 6], dtype=np.int32))
-    values.from_numpy(np.arange(N, dtype=np.int32))
-    n.fill(N)
-    run(keys, tmp_keys, values, tmp_values, scratch, n)
-    assert keys.to_numpy().tolist() == [1, 1, 2, 3, 4, 5, 6, 9]
-    assert values.to_numpy().tolist() == [1, 3, 6, 0, 2, 4, 7, 5]
-
-
-def test_the_references_runs():
-    keys_in, values_in = field_of(qd.i32, [1, 1, 1, 2, 2, 3, 3, 3]), field_of(qd.i32, [5, 2, 1, 4, 4, 6, 1, 1])
-    keys_out, values_out = qd.field(qd.i32, shape=N), qd.field(qd.i32, shape=N)
-    num_runs, count = qd.field(qd.i32, shape=1), field_of(qd.i32, [N])
-    scratch = qd.field(qd.u32, shape=qd.algorithms.reduce_by_key_scratch_slots(N))
-
-    @qd.kernel
-    def run():
-        qd.algorithms.reduce_by_key_add(keys_in, values_in, keys_out, values_out, num_runs, scratch, count[0], qd.i32, D)
-
-    run()
-    r = int(num_runs.to_numpy()[0])
-    assert (r, keys_out.to_numpy()[:r].tolist(), values_out.to_numpy()[:r].tolist()) == (3, [1, 2, 3], [8, 8, 8])
 
 
 # All types, and the sizes at which blocks and levels begin.

@@ -143,31 +143,3 @@ def test_fns():
     found = np.zeros(len(asked), np.uint32)
     k(m, b, o, found)
     assert found.tolist() == [nth_bit(*each) for each in asked]
-
-
-def test_bits_of_the_reference():
-    @qd.func
-    def msb(x: qd.i32) -> qd.i32:
-        return 31 - qd.math.clz(x)
-
-    @qd.func
-    def lowest_set_bit_index(mask: qd.u32) -> qd.i32:
-        # Returns -1 when mask == 0; otherwise the 0-indexed position of the lowest set bit.
-        return qd.math.ffs(mask) - 1
-
-    @qd.kernel
-    def count_bits(masks: qd.types.NDArray[qd.u32, 1], total: qd.types.NDArray[qd.i32, 1]) -> None:
-        n = 0
-        for i in range(masks.shape[0]):
-            n += qd.math.popcnt(masks[i])
-        qd.atomic_add(total[0], n)
-
-    @qd.kernel
-    def k(x: qd.i32, mask: qd.u32) -> (qd.i32, qd.i32):
-        return msb(x), lowest_set_bit_index(mask)
-
-    assert [k(x, m) for x, m in [(1, 0), (0x7FFFFFFF, 1), (0, 0x80000000), (-1, 6)]] == [(0, -1), (30, 0), (-1, 31), (31, 1)]
-    masks = np.array([0, 1, 0xFFFFFFFF, 0xF0F0], np.uint32)
-    total = np.array([5], np.int32)
-    count_bits(masks, total)
-    assert total[0] == 5 + 0 + 1 + 32 + 8

@@ -243,3 +243,17 @@ def test_wrong_objects():
 
     with pytest.raises(qd.QuadrantsCompilationError, match="isn't there yet"):
         Counter().k()
+
+
+def test_an_object_that_has_itself():
+    @qd.data_oriented
+    class Loop:
+        def __init__(self):
+            self.inner = self
+
+        @qd.kernel
+        def k(self):
+            pass
+
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0.inner .*has itself as a member"):
+        Loop().k()

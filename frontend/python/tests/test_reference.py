@@ -174,8 +174,8 @@ def test_normalize():
 
 
 @pytest.mark.lanes(32)
-def test_sort_of_contacts(x):
-    n = 20
+@pytest.mark.parametrize("n", [0, 1, 17, 32])
+def test_sort_of_contacts(x, n):
     keys, places = x[:32].copy(), np.arange(32, dtype=np.int32)
     run("subgroup", "broadcast", "sort_contacts").sort_contacts(keys, places, n)
     order = np.lexsort((np.arange(n), x[:n]))

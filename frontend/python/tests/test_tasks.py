@@ -98,6 +98,23 @@ def test_atomics_on_elements_of_other_rounds():
     assert (a[: n // 16] == 16).all() and a.sum() == n
 
 
+@pytest.mark.host
+def test_atomics_on_elements_of_two_arrays_that_overlap():
+    """What one thread has of the first, another has of the second at the same time."""
+    n = 1 << 20
+
+    @qd.kernel
+    def k(a: Ints, b: Ints):
+        for i in a:
+            a[i] += 1
+            b[i] += 1
+
+    x = np.zeros(n + n // 2, np.int32)
+    for _ in range(50):
+        k(x[:n], x[n // 2 :])
+    assert (x[: n // 2] == 50).all() and (x[n // 2 : n] == 100).all() and (x[n:] == 50).all()
+
+
 def test_variables_of_any_type_span_tasks():
     @qd.kernel
     def k(a: Ints, x: qd.f64) -> (qd.f64, qd.i32, qd.u1):
