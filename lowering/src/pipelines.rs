@@ -110,7 +110,7 @@ impl Pipeline for ToSubgroup {
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
         let select = match target.selects {
-            true => format!("{CLEAN},qd-select-lowering{{target={}}}", options.target),
+            true => format!("qd-select-lowering{{target={}}}", options.target),
             false => format!("qd-select-subgroup-size{{wave={}}}", default_wave(&target)),
         };
         Ok([

@@ -17,7 +17,6 @@ use qd_dialects::{
     diagnostic::{self, Diagnostic},
     ir::Op,
 };
-use rayon::prelude::*;
 use std::time::Duration;
 
 /// Does what egg takes part in, with a clock that stands still. egg measures its steps, which nobody asks for, and the first
@@ -78,7 +77,7 @@ impl RewriteScheduler<Node, Analysis> for News {
         let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
         let distances = distances(graph, changed, depths.max().unwrap_or(0));
         let search = |rewrite: &&'a Rewrite<Node, Analysis>| matches(rewrite, graph, &distances);
-        Ok(rewrites.par_iter().map(search).collect())
+        Ok(rewrites.iter().map(search).collect())
     }
 }
 

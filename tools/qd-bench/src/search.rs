@@ -6,9 +6,9 @@
 //! Each body is parsed anew, and the fastest run counts: what other processes do comes on top.
 
 use crate::{device, measure};
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use qd_frontend::{CompileRequest, Parsed, Source, compile};
-use std::{fmt::Write as _, time::Duration};
+use std::{fmt::Write as _, fs, path::Path, process::Command, time::Duration};
 
 /// What the rows begin with.
 pub const NAME: &str = "search";
@@ -115,68 +115,108 @@ fn name((mix, _): Mix, target: &str) -> String {
     format!("{NAME} {mix} {target}")
 }
 
-/// Compiles each algorithm and the flights with the search and without, and prints the fastest runs.
+/// Compiles each algorithm and the flights with the search and without, in this process and by `qd-translate`, and prints
+/// the fastest runs.
 fn compilations(repeats: u32, wanted: &impl Fn(&str) -> bool) -> anyhow::Result<()> {
     let targets: Vec<_> = TARGETS
         .into_iter()
         .filter(|t| wanted(&compiling(t)))
         .collect();
+    let folder = tempfile::tempdir()?;
     for target in targets {
         println!(
-            "\n{:<44} {:>10} {:>10} {:>8}",
+            "\n{:<36} {:>10} {:>10} {:>6}   {:>10} {:>10} {:>6}",
             compiling(target),
             "search, ms",
             "fixed, ms",
+            "ratio",
+            "command",
+            "fixed",
             "ratio"
         );
-        let (mut ratios, mut together) = (Vec::new(), [0.0; 2]);
+        let mut all: Vec<[[f64; 2]; 2]> = Vec::new();
         let mut kernels = device::kernels();
         kernels.push(("flights".into(), FLIGHTS.into()));
         for (name, kernel) in kernels {
-            let mut times = [const { Vec::new() }; 2];
-            // The first run of each is not timed.
-            for turn in 0..=repeats {
-                for (times, options) in times.iter_mut().zip([",select", ""]) {
-                    let request = CompileRequest {
-                        source: Source::text("kernel.mlir", kernel.as_str()),
-                        targets: vec![format!("{target}{options}").parse()?],
-                        ..CompileRequest::default()
-                    };
-                    let mut done = Ok(());
-                    let time = measure::time(|| done = compile(&request).map(drop));
-                    done.with_context(|| name.clone())?;
-                    if turn > 0 {
-                        times.push(time);
-                    }
-                }
-            }
-            let [search, fixed] = times.map(|times| {
-                let fastest = times.into_iter().min().unwrap_or_default();
-                fastest.as_secs_f64() * 1e3
-            });
-            ratios.push(search / fixed);
-            together = [together[0] + search, together[1] + fixed];
-            println!(
-                "{name:<44} {search:>10.1} {fixed:>10.1} {:>8.2}",
-                search / fixed
-            );
+            let input = folder.path().join("kernel.mlir");
+            fs::write(&input, &kernel)?;
+            let here = |target: &str| compiled(&kernel, target);
+            let command = |target: &str| translated(&input, target);
+            let times = [
+                fastest_in_turn(repeats, target, here).with_context(|| name.clone())?,
+                fastest_in_turn(repeats, target, command).with_context(|| name.clone())?,
+            ];
+            print_times(&name, times);
+            all.push(times);
         }
-        let [search, fixed] = together;
-        println!(
-            "{:<44} {search:>10.1} {fixed:>10.1} {:>8.2}",
+        let sum = |of: usize, side: usize| all.iter().map(|times| times[of][side]).sum();
+        print_times(
             "together",
-            search / fixed
+            [0, 1].map(|of| [0, 1].map(|side| sum(of, side))),
         );
-        let most = ratios.iter().copied().fold(0.0, f64::max);
-        let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
-        let mean = (sum / ratios.len() as f64).exp();
-        println!(
-            "{:<44} {:>29}",
-            "geometric mean, most",
-            format!("{mean:.2}, {most:.2}")
-        );
+        let of_ratios = [0, 1].map(|of| {
+            let ratios = all.iter().map(|times| times[of][0] / times[of][1]);
+            let sum: f64 = ratios.clone().map(f64::ln).sum();
+            let mean = (sum / all.len() as f64).exp();
+            format!("{mean:.2}, {:.2}", ratios.fold(0.0, f64::max))
+        });
+        let [here, command] = of_ratios;
+        println!("{:<36} {here:>28}   {command:>28}", "geometric mean, most");
     }
     Ok(())
+}
+
+fn print_times(name: &str, [here, command]: [[f64; 2]; 2]) {
+    let of =
+        |[search, fixed]: [f64; 2]| format!("{search:>10.1} {fixed:>10.1} {:>6.2}", search / fixed);
+    println!("{name:<36} {}   {}", of(here), of(command));
+}
+
+/// The fastest of several runs for a target with the search and without, in milliseconds; the first of each is not timed.
+fn fastest_in_turn(
+    repeats: u32,
+    target: &str,
+    run: impl Fn(&str) -> anyhow::Result<Duration>,
+) -> anyhow::Result<[f64; 2]> {
+    let targets = [format!("{target},select"), target.into()];
+    let mut fastest = [f64::INFINITY; 2];
+    for turn in 0..=repeats {
+        for (fastest, target) in fastest.iter_mut().zip(&targets) {
+            let time = run(target)?.as_secs_f64() * 1e3;
+            if turn > 0 {
+                *fastest = fastest.min(time);
+            }
+        }
+    }
+    Ok(fastest)
+}
+
+fn compiled(kernel: &str, target: &str) -> anyhow::Result<Duration> {
+    let request = CompileRequest {
+        source: Source::text("kernel.mlir", kernel),
+        targets: vec![target.parse()?],
+        ..CompileRequest::default()
+    };
+    let mut done = Ok(());
+    let time = measure::time(|| done = compile(&request).map(drop));
+    done?;
+    Ok(time)
+}
+
+/// What the command takes, which compiles anew each time.
+fn translated(input: &Path, target: &str) -> anyhow::Result<Duration> {
+    let tool = std::env::current_exe()?.with_file_name("qd-translate");
+    let mut command = Command::new(&tool);
+    command.arg(input).args(["--target", target, "-o"]);
+    command.arg(input.with_extension("qdart"));
+    command.env("QD_CACHE_DIR", "");
+    let mut status = None;
+    let time = measure::time(|| status = Some(command.status()));
+    let status = status
+        .expect("the call was made")
+        .with_context(|| format!("running {}", tool.display()))?;
+    ensure!(status.success(), "{} failed: {status}", tool.display());
+    Ok(time)
 }
 
 fn compiling(target: &str) -> String {
