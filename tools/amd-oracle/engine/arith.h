@@ -20,6 +20,7 @@ static inline u64 sar(i64 x, u64 n) { return (u64)(x >> (n > 63 ? 63 : n)); }
 static inline u64 any(u64 u, unsigned w) { return u ? ones(w) : 0; }
 /* A sum's bits above the lowest unwritten one are unknown. */
 static inline u64 smear(u64 u) { return u | -u; }
+static inline u128 smear_wide(u128 u) { return u | -u; }
 static inline u64 eq_undefined(u64 a, u64 ua, u64 b, u64 ub) { return (ua | ub) && !((a ^ b) & ~(ua | ub)); }
 static inline u64 lt_undefined(u64 a, u64 ua, u64 b, u64 ub) {
     return !((a | ua) < (b & ~ub)) && ((a & ~ua) < (b | ub));

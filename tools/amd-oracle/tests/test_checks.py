@@ -113,6 +113,19 @@ class Caught(unittest.TestCase):
         """An unwritten bit that a mask removes does not reach the branch."""
         self.each("s_mov_b32 s20, 8\ns_bfe_u32 s22, s20, 0x10003\ns_and_b32 s21, s21, 0\ns_or_b32 s21, s21, s22\ns_cmp_eq_u32 s21, 1\ns_cbranch_scc1 end\ns_nop 0\nend:", None)
 
+    def test_low_half_of_a_sum_is_known(self):
+        """The compiler multiplies the high halves of 64 bits this way, and takes the low half of what comes out."""
+        carry = {"gfx942": "vcc", "gfx1100": "null", "gfx1201": "null"}
+        for chip, wave in TARGETS:
+            text = f"v_mad_{'co_' if chip == 'gfx1201' else ''}u64_u32 v[4:5], {carry[chip]}, v0, 3, v[2:3]\n"
+            branch = "s_nop 0\nv_readfirstlane_b32 s20, {}\ns_cmp_eq_u32 s20, 0\ns_cbranch_scc1 end\ns_nop 0\nend:"
+            with self.subTest(chip=chip, wave=wave):
+                self.run_text(chip, wave, "v_mov_b32 v2, 1\n" + text + branch.format("v4"))
+                with self.assertRaisesRegex(OracleError, "never written"):
+                    self.run_text(chip, wave, "v_mov_b32 v2, 1\n" + text + branch.format("v5"))
+                with self.assertRaisesRegex(OracleError, "never written"):
+                    self.run_text(chip, wave, "v_mov_b32 v3, 1\n" + text + branch.format("v4"))
+
     def test_register_that_is_not_allocated(self):
         self.each("v_mov_b32 v100, 0", "not among the")
 

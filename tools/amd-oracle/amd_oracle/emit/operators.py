@@ -101,10 +101,8 @@ class Operators:
             raise PcodeError("arithmetic of bf16")
         kind, width = a.kind, a.width
         if op in "+-*":
-            if width > 64:
-                twin = f"{self.both(a, b)} ? ~(u128)0 : 0"
-            else:
-                twin = f"smear({self.both(a, b)})"
+            smear = "smear" if width <= 64 else "smear_wide"
+            twin = f"{smear}({self.both(a, b)})"
             return self.value(kind, width, f"{a.text} {op} {b.text}", twin if self.both(a, b) != "(0 | 0)" else "0")
         if op == "&":
             twin = f"({a.undefined} & {b.undefined}) | ({a.undefined} & {b.text}) | ({b.undefined} & {a.text})"
