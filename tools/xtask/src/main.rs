@@ -141,15 +141,16 @@ enum Task {
     /// Run the tests of the Python package
     ///
     /// Puts it together in target/python from its sources and the extension as built last, and runs
-    /// pytest: on the cpu and, at the same time, on lavapipe.
+    /// pytest: on the cpu, on lavapipe and, as AMD's code, in the oracle.
     ///
     /// Examples:
     ///   cargo xtask python
     ///   cargo xtask python test_storage.py -k ndarrays
     ///   cargo xtask python --arch=vulkan test_calls.py
+    ///   cargo xtask python --arch=amdgpu:gfx1201
     #[command(verbatim_doc_comment)]
     Python {
-        /// The device that all of it runs on: cpu, vulkan, cuda
+        /// The device that all of it runs on: cpu, vulkan, cuda, amdgpu, amdgpu:ARCHITECTURE
         #[arg(long)]
         arch: Option<String>,
         /// The interpreter, which has NumPy and pytest

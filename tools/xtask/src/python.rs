@@ -10,12 +10,16 @@ use anyhow::{Context, Result, ensure};
 
 use crate::suite::Report;
 use crate::workspace::{PYTHON, Profile, Workspace, emptied};
+use crate::oracle::{self, Oracle};
 use crate::{lavapipe, process, workers};
 
-/// The devices that every machine with the tests' packages has.
-const ARCHES: [&str; 2] = [CPU, VULKAN];
+/// The devices that every machine with the tests' packages has, those first that take longest.
+const ARCHES: [&str; 3] = [AMD, VULKAN, CPU];
+const AMD: &str = "amdgpu";
 const CPU: &str = "cpu";
 const VULKAN: &str = "vulkan";
+/// What the oracle executes, unless a person has a GPU or names another.
+const AMD_CHIP: &str = "gfx1100";
 /// Lanes in a subgroup there, which lavapipe has unless it is told otherwise.
 const LANES: u32 = 8;
 
@@ -88,9 +92,16 @@ fn command(
     let sources = workspace.root().join("frontend/python");
     let tests = sources.join("tests");
     let mut command = Command::new(python);
+    let (arch, chip) = arch.split_once(':').unwrap_or((arch, AMD_CHIP));
     if arch == VULKAN {
         lavapipe::is_there()?;
         lavapipe::select(&mut command, LANES);
+    }
+    if arch == AMD && !oracle::is_replaced() {
+        let oracle = Oracle::prepare(workspace)?;
+        let chips = oracle::chips(chip)?;
+        let chip = chips.first().context("each architecture has a wave")?;
+        oracle.select(&mut command, &chip.architecture, &oracle.coverage_file(chip)?);
     }
     command
         // From the package's folder: the sources without an extension are beside the tests.
