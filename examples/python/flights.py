@@ -1,9 +1,9 @@
 """Which distance has the worst delays? A group-by over 200,000 flights in one kernel: those that were more than 15 minutes
 late, and of each distance the mean of their delays. The answer is checked against NumPy.
 
-    python flights.py [--picture FILE]
+    python flights.py [--picture FILE] [--trace FILE]
 
-The picture has the distances with the longest mean delays; it takes matplotlib.
+The picture has the distances with the longest mean delays; it takes matplotlib. The trace is for chrome://tracing or Perfetto.
 """
 
 import argparse
@@ -84,8 +84,9 @@ def draw(distances, means, file):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n\n")[0])
     parser.add_argument("--picture", metavar="FILE", help="draw the worst distances into this file")
+    parser.add_argument("--trace", metavar="FILE", help="write what the device did when into this file")
     options = parser.parse_args()
-    qd.init()
+    qd.init(kernel_profiler=options.trace is not None)
     delay, distance = np.load(DATA / "delay.npy"), np.load(DATA / "distance.npy")
     worst, mean, distances, means = run(delay, distance)
     for ours, numpys in zip((worst, mean, distances, means), expected(delay, distance)):
@@ -93,6 +94,8 @@ def main():
     print(f"{worst} miles: {mean:.1f} minutes")
     if options.picture:
         draw(distances, means, options.picture)
+    if options.trace:
+        qd.profiler.write_trace(options.trace)
 
 
 if __name__ == "__main__":

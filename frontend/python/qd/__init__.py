@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from qd import _lib, _runtime, algorithms, exception, lang, math, simt, types
+from qd import _lib, _runtime, algorithms, exception, lang, math, profiler, simt, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, loop_config, ndrange, pyfunc, static, static_assert, static_print, template
 from qd._kernel import kernel

@@ -8,7 +8,7 @@ import math
 import types
 import typing
 from collections.abc import Callable
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from qd._source import Source
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
@@ -230,14 +230,26 @@ def static_print(*values, **options):
     print(*values, **options)
 
 
+class LoopConfig(NamedTuple):
+    """What `loop_config` says of a loop."""
+
+    block_dim: int | None = None
+    name: str | None = None
+
+
+NO_CONFIG = LoopConfig()
+
+
 def loop_config(
     *, block_dim=None, serialize=False, parallelize=None, block_dim_adaptive=True, bit_vectorize=False, name=None
 ):
     """Says how the next loop of a kernel's top level is executed. `serialize`: by one thread, in order. `block_dim`: in blocks
-    of so many threads. The others change nothing that a program sees."""
+    of so many threads. `name`: what profiles call it. The others change nothing that a program sees."""
     if block_dim is not None and not (isinstance(block_dim, int) and 1 <= block_dim <= MOST_THREADS):
         raise ValueError(f"block_dim is a number from 1 to {MOST_THREADS}, and not {block_dim!r}")
-    return block_dim
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"name is a text, and not {name!r}")
+    return LoopConfig(block_dim, name)
 
 
 def axes_of(axes, count):

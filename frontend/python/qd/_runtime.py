@@ -64,11 +64,12 @@ class Config:
     check_out_of_bound: bool = False
     print_full_traceback: bool = False
     cpu_max_num_threads: int | None = None
+    kernel_profiler: bool = False
 
 
 # Options that change nothing yet, each with the one value that says what happens anyway.
 _LATER = {
-    "fast_math": False, "kernel_profiler": False, "print_ir": False, "debug_dump_path": None,
+    "fast_math": False, "print_ir": False, "debug_dump_path": None,
 }  # fmt: skip
 # Options of which no value changes a result.
 _ACCEPTED = {
@@ -78,6 +79,7 @@ _ACCEPTED = {
 }  # fmt: skip
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
+    "kernel_profiler",
 )  # fmt: skip
 
 
@@ -91,6 +93,7 @@ class Runtime:
     generation: int
     # Those of other libraries, by their handles.
     streams: dict = field(default_factory=dict)
+    profiler: _core.Profiler | None = None
 
 
 _runtime = None
@@ -128,6 +131,8 @@ def init(
     config.arch, device = _opened(arch, config, enable_fallback)
     _generation += 1
     _runtime = Runtime(config, device, _generation)
+    if config.kernel_profiler:
+        _runtime.profiler = _core.Profiler(device)
 
 
 def _option(name, options):

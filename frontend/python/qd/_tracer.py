@@ -7,7 +7,7 @@ from qd import _core
 from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
-from qd._functions import ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
+from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
 from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
@@ -50,7 +50,8 @@ class Tracer(Loops):
         # Loops of the top level that are no tasks.
         self._serialized = set()
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
-        self._block_dim = self.block_dim = None
+        self._config = NO_CONFIG
+        self.block_dim = None
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -168,7 +169,7 @@ class Tracer(Loops):
         run = []
         for statement in statements:
             if self.is_loop_config(statement):
-                self._block_dim = self.python(statement.value)
+                self._config = self.python(statement.value)
                 continue
             if not self._has_tasks(statement):
                 run.append(statement)
@@ -178,7 +179,7 @@ class Tracer(Loops):
             self._serial_task(run, constants)
             run = []
             self._tasks(statement)
-            self._block_dim = None
+            self._config = NO_CONFIG
             if self.frame.is_done:
                 return
         self._serial_task(run, constants)
@@ -396,8 +397,8 @@ class Tracer(Loops):
             return
         self.task += 1
         self.uses_subgroups = self.uses_blocks = False
-        block_dim = self.block_dim = self._block_dim
-        number = self.made(node, "task", begin.number, end.number)
+        block_dim = self.block_dim = self._config.block_dim
+        number = self._loop_task(node, begin, end)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
@@ -407,6 +408,13 @@ class Tracer(Loops):
         elif self.uses_subgroups and block_dim is not None and block_dim % group_size() and not self._is_one_block(node, block_dim):
             message = f"operations of subgroups in blocks of {block_dim} threads, which is no multiple of {group_size()},"
             raise self.later(node, message)
+
+    def _loop_task(self, node, begin, end):
+        """Begins the task of a loop: the number of a thread's round."""
+        number = self.made(node, "task", begin.number, end.number)
+        if self._config.name is not None:
+            self.ask(node, "named", number.number, self._config.name)
+        return number
 
     def _is_one_block(self, node, block_dim):
         """Whether a loop is known to have no more rounds than a block has threads."""
@@ -431,7 +439,7 @@ class Tracer(Loops):
             bounds.append(variable)
         self.ask(node, "end")
         self.task += 1
-        first = self.cast(node, self.made(node, "task", zero.number, stride.number), I64)
+        first = self.cast(node, self._loop_task(node, zero, stride), I64)
         # In 64 bits: the last stride may go past the largest i32.
         begin, end = [self.cast(node, self.read(node, bound), I64) for bound in bounds]
         counter = self.ask(node, "declare", self.binary(node, "+", begin, first).number)

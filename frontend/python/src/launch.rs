@@ -58,7 +58,7 @@ const SUBGROUP: u32 = 32;
 #[pyclass(frozen)]
 pub struct Device {
     pub device: objects::Device,
-    stream: Stream,
+    pub stream: Stream,
     /// What kernels are compiled for.
     target: TargetSpec,
     /// And those with operations of subgroups.

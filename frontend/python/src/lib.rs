@@ -12,6 +12,7 @@ mod dlpack;
 mod dtype;
 mod launch;
 mod memory;
+mod profiler;
 mod record;
 mod recorder;
 mod torch;
@@ -26,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<calls::Calls>()?;
     module.add_class::<calls::Place>()?;
     module.add_class::<memory::Memory>()?;
+    module.add_class::<profiler::Profiler>()?;
     module.add_class::<dlpack::Stream>()?;
     module.add_function(wrap_pyfunction!(dlpack::imported, module)?)?;
     module.add_function(wrap_pyfunction!(dlpack::exported, module)?)?;

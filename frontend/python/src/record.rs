@@ -9,7 +9,7 @@ use qd_frontend::builder::Algorithm;
 use std::fmt;
 
 /// Of the form; what is stored by another version is not read.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What a node does. `a`, `b` and `c` are its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -277,6 +277,8 @@ pub struct Record {
     /// Formats of prints, as C's, and what asserts say.
     pub texts: Vec<String>,
     pub algorithms: Vec<Step>,
+    /// What tasks are called, where that is not the kernel's name and their line.
+    pub names: Vec<(u32, String)>,
     /// Shared arrays: their types and lengths.
     pub shared: Vec<(DType, u32)>,
     pub nodes: Vec<Node>,
@@ -308,6 +310,9 @@ impl fmt::Display for Record {
         }
         for (i, step) in self.algorithms.iter().enumerate() {
             writeln!(f, "algorithm {i}: {step:?}")?;
+        }
+        for (task, name) in &self.names {
+            writeln!(f, "name {task}: {name:?}")?;
         }
         for (i, (dtype, length)) in self.shared.iter().enumerate() {
             writeln!(f, "shared {i}: {dtype}[{length}]")?;

@@ -128,6 +128,7 @@ impl Recorder {
                 overlapping: false,
                 texts: Vec::new(),
                 algorithms: Vec::new(),
+                names: Vec::new(),
                 shared: Vec::new(),
                 nodes: Vec::new(),
             },
@@ -454,6 +455,11 @@ impl Recorder {
 
     fn task(&mut self, begin: u32, end: u32) -> u32 {
         self.push(Op::Task(0), [begin, end, NONE], I32)
+    }
+
+    /// What a task is called.
+    fn named(&mut self, task: u32, name: String) {
+        self.record.names.push((task, name));
     }
 
     /// So many threads of a task are a block.

@@ -1,6 +1,7 @@
 """The programs in `examples/python`."""
 
 import importlib.util
+import json
 import pathlib
 import sys
 
@@ -36,6 +37,15 @@ def test_the_flights():
         delay[0] = 99
         for ours, numpys in zip(flights.run(delay, distance), flights.expected(delay, distance)):
             np.testing.assert_array_equal(ours, numpys)
+
+
+def test_the_trace_of_the_flights(tmp_path, monkeypatch):
+    file = tmp_path / "flights.json"
+    monkeypatch.setattr(sys, "argv", ["flights.py", "--trace", str(file)])
+    flights.main()
+    events = json.loads(file.read_text())["traceEvents"]
+    assert [event["name"] for event in events].count("worst_distance") == 1
+    assert sum(event["args"].get("kernel") == "worst_distance" for event in events) > 10
 
 
 def test_the_picture_of_the_flights(tmp_path, monkeypatch, capsys):

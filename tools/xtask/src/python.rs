@@ -8,9 +8,9 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::oracle::{self, Oracle};
 use crate::suite::Report;
 use crate::workspace::{PYTHON, Profile, Workspace, emptied};
-use crate::oracle::{self, Oracle};
 use crate::{lavapipe, process, workers};
 
 /// The devices that every machine with the tests' packages has, those first that take longest.
@@ -101,7 +101,11 @@ fn command(
         let oracle = Oracle::prepare(workspace)?;
         let chips = oracle::chips(chip)?;
         let chip = chips.first().context("each architecture has a wave")?;
-        oracle.select(&mut command, &chip.architecture, &oracle.coverage_file(chip)?);
+        oracle.select(
+            &mut command,
+            &chip.architecture,
+            &oracle.coverage_file(chip)?,
+        );
     }
     command
         // From the package's folder: the sources without an extension are beside the tests.

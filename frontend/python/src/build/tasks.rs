@@ -78,7 +78,11 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             // In 64 bits: the difference of two i32 may not be one.
             let wide = |v| arithmetic::converted(v, DType::I32, DType::I64);
             let count = (wide(last) - wide(first)).max_signed(0).to_index();
-            let name = format!("{}:{}", self.record.name, node.at.0);
+            let mut names = self.record.names.iter();
+            let name = match names.find(|(task, _)| *task as usize == i) {
+                Some((_, name)) => name.clone(),
+                None => format!("{}:{}", self.record.name, node.at.0),
+            };
             match threads {
                 0 => self.elements(i, end, &name, count),
                 _ => self.blocks(i, end, &name, count, threads),
