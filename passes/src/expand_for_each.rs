@@ -1,7 +1,7 @@
 //! `qd-expand-for-each`: an elementwise phase becomes a plain one.
 //!
-//! Each `qd.grid.for_each` becomes a `qd.grid.phase` of 256 threads a block. Its
-//! grid is a host expression: one block for 256 elements, 65,535 at most, which
+//! Each `qd.grid.for_each` becomes a `qd.grid.phase` of 256 threads a block, or of `threads`. Its
+//! grid is a host expression: one block for as many elements, 65,535 at most, which
 //! is the largest grid that every target has in one dimension. The body is a
 //! grid-stride loop over tiles of 256, uniform in the block, with an in-bounds
 //! predicate per element. Tiles beyond a live count are not visited: a large
@@ -51,12 +51,12 @@ use qd_dialects::{
     pass::{NoOptions, Pass},
 };
 
-/// Threads in a block of an elementwise phase.
+/// Threads in a block of an elementwise phase that does not say how many.
 pub const THREADS: i64 = 256;
 /// Blocks at most: what every target's grids have in their first dimension.
 pub const MAX_BLOCKS: i64 = 65_535;
 
-/// Lanes of the largest subgroups.
+/// Lanes of the largest subgroups, of which blocks that fill them fill all.
 const LARGEST: u32 = 64;
 
 /// The pass.
@@ -97,10 +97,11 @@ pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
     let count = for_each.count().map(|count| b.v(count));
     let count = count.map(|count| (count, b.count_limit(count, extent)));
     let (name, subgroups) = (for_each.name(), for_each.subgroups());
+    let threads = for_each.threads().unwrap_or(THREADS);
     let mut partial = None;
 
-    let blocks = extent.ceil_div(THREADS).min(MAX_BLOCKS);
-    let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, THREADS, || {
+    let blocks = extent.ceil_div(threads).min(MAX_BLOCKS);
+    let phase = b.phase(name.as_deref().unwrap_or_default(), blocks, threads, || {
         let live = match count {
             Some((count, limit)) => b.live_count(count, limit),
             None => extent,
@@ -108,17 +109,23 @@ pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
         let thread = b.thread_id();
         b.for_(
             b.block_id(),
-            live.ceil_div(THREADS),
+            live.ceil_div(threads),
             b.grid_dim(),
             [],
             |tile, []| {
+                let begin = tile * threads;
                 if subgroups.is_none() {
-                    let i = tile * THREADS + thread;
+                    let i = begin + thread;
                     b.if_(i.lt(live), || move_body(op, i.value(), b.insertion_point()));
                     return [];
                 }
                 let of_subgroup = (b.subgroup_id() * b.subgroup_size()).to_index();
-                let first = tile * THREADS + of_subgroup;
+                let first = begin + of_subgroup;
+                // Elements behind the block's are another block's.
+                let live = match threads % i64::from(LARGEST) {
+                    0 => live,
+                    _ => live.min(begin + threads),
+                };
                 b.if_(first.lt(live), || {
                     let i = first + b.lane_id().to_index();
                     if subgroups == Some(SubgroupFill::Partial) {
@@ -137,7 +144,7 @@ pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
         phase.set_attr(&key, value);
     }
     op.erase();
-    partial.map_or(Ok(()), |partial| partial.fill(phase))
+    partial.map_or(Ok(()), |partial| partial.fill(phase, threads))
 }
 
 /// A body whose subgroups may be filled in part.
@@ -163,11 +170,11 @@ impl<'c> Partial<'c> {
     }
 
     /// Has lanes that are absent do what nobody sees.
-    fn fill(mut self, phase: Op<'c>) -> Result<'c> {
+    fn fill(mut self, phase: Op<'c>, threads: i64) -> Result<'c> {
         // Lanes that are absent will follow the others, whatever these do.
         let calls = Calls::new(phase);
         for wave in WAVES {
-            if let Some(error) = verify_convergence::error_at(phase, THREADS, wave, &calls) {
+            if let Some(error) = verify_convergence::error_at(phase, threads, wave, &calls) {
                 return Err(error);
             }
         }
@@ -175,7 +182,7 @@ impl<'c> Partial<'c> {
             return Ok(());
         };
         // What is uniform in the largest subgroups is so in all.
-        let uniformity = Uniformity::analyse(body, THREADS, LARGEST);
+        let uniformity = Uniformity::analyse(body, threads, LARGEST);
         let is_counted = |op: &Op<'c>| {
             let same = |value: &Value<'c>| uniformity.is_uniform(*value, Scope::Subgroup);
             op.is("scf.for") && holds_collective(*op) && !op.operand_values()[..3].iter().all(same)

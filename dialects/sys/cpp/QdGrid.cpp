@@ -198,6 +198,14 @@ ParseResult ForEachOp::parse(OpAsmParser &parser, OperationState &result) {
         parser.parseRParen() || parser.resolveOperand(count, type, result.operands))
       return failure();
   }
+  if (succeeded(parser.parseOptionalKeyword("threads"))) {
+    IntegerAttr threads;
+    if (parser.parseLParen() ||
+        parser.parseAttribute(threads, builder.getI64Type(), getThreadsAttrName(result.name),
+                              result.attributes) ||
+        parser.parseRParen())
+      return failure();
+  }
   if (succeeded(parser.parseOptionalKeyword("subgroups"))) {
     StringRef word;
     if (parser.parseLParen())
@@ -235,10 +243,12 @@ void ForEachOp::print(OpAsmPrinter &printer) {
   printer << getBody().getArgument(0) << " to " << getExtent();
   if (Value count = getCount())
     printer << " count(" << count << " : " << count.getType() << ')';
+  if (auto threads = getThreads())
+    printer << " threads(" << *threads << ')';
   if (auto subgroups = getSubgroups())
     printer << " subgroups(" << stringifySubgroupFill(*subgroups) << ')';
-  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(),
-                                           {getNameAttrName(), getSubgroupsAttrName()});
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {getNameAttrName(), getThreadsAttrName(), getSubgroupsAttrName()});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
@@ -258,6 +268,13 @@ LogicalResult ForEachOp::verify() {
     return failure();
   if (getBody().getNumArguments() != 1 || !getBody().getArgument(0).getType().isIndex())
     return emitOpError("body must take one argument of type index");
+  if (auto threads = getThreads()) {
+    if (failed(verifyThreads(*this, "threads", *threads)))
+      return failure();
+    if (getSubgroups() == SubgroupFill::Full && *threads % 64)
+      return emitOpError("'threads' must be a multiple of 64 with 'subgroups(full)', but is ")
+             << *threads << ": 'subgroups(partial)' is for others";
+  }
   if (Value count = getCount())
     return verifyOneElement(*this, "count", count);
   return success();

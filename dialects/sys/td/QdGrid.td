@@ -132,14 +132,18 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     }
     ```
 
+    `threads` says how many elements in a row are a block, of 1 to 1024; the
+    expansion chooses where it is not given.
+
     With `subgroups`, elements in a row are a subgroup: that of index `i` is in
-    lane `i` modulo the subgroup size. The body may then hold the collectives of
+    lane `i` modulo the subgroup size, where blocks fill subgroups. `threads`
+    that do not leave the last subgroup of each block with its first lanes. The body may then hold the collectives of
     a subgroup, and `lane_id`, `elect`, `lanemask`, `subgroup_size` and
     `log2_subgroup_size`. `subgroups(partial)` is for any number of elements:
     the last subgroup has its first lanes, as that of a block that is
     [filled in part](simt.md#qdsimtnum_subgroups-qdsimtnumsubgroupsop).
     `subgroups(full)` promises that there are as many as fill subgroups, which
-    spares predicates; the interpreter reports a promise that is not kept, and
+    spares predicates, and takes `threads` that are a multiple of 64; the interpreter reports a promise that is not kept, and
     on a device lanes beyond the elements run the body.
 
     ```mlir
@@ -152,6 +156,7 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
   }];
   let arguments = (ins OptionalAttr<StrAttr>:$name, Index:$extent,
                        Arg<Optional<MemRefRankOf<[Qd_Int], [0, 1]>>, "live count", [MemRead]>:$count,
+                       OptionalAttr<I64Attr>:$threads,
                        OptionalAttr<Qd_SubgroupFill>:$subgroups);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;

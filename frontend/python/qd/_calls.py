@@ -315,7 +315,6 @@ class Calls(Expressions):
         tile = given.pop("log2_size", None)
         if operation.is_tiled:
             self._check_tile(node, tile)
-        self.uses_subgroups = True
         operands = [value.number for value in given.values()]
         value = self.made(node, "subgroup", operation.operation, operands, operation.combine, tile)
         return value if operation.result is None else self.cast(node, value, operation.result)

@@ -11,7 +11,7 @@ from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Member
 from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
-from qd._subgroup import SubgroupFunc, group_size
+from qd._subgroup import SubgroupFunc
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
     QuadrantsCompilationError,
@@ -396,18 +396,15 @@ class Tracer(Loops):
             self._strided(node, dimensions)
             return
         self.task += 1
-        self.uses_subgroups = self.uses_blocks = False
+        self.uses_blocks = False
         block_dim = self.block_dim = self._config.block_dim
         number = self._loop_task(node, begin, end)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
         self.block_dim = None
-        if self.uses_blocks:
-            self.ask(node, "blocks", number.number, block_dim)
-        elif self.uses_subgroups and block_dim is not None and block_dim % group_size() and not self._is_one_block(node, block_dim):
-            message = f"operations of subgroups in blocks of {block_dim} threads, which is no multiple of {group_size()},"
-            raise self.later(node, message)
+        if block_dim is not None:
+            self.ask(node, "blocks", number.number, block_dim, self.uses_blocks)
 
     def _loop_task(self, node, begin, end):
         """Begins the task of a loop: the number of a thread's round."""
@@ -415,14 +412,6 @@ class Tracer(Loops):
         if self._config.name is not None:
             self.ask(node, "named", number.number, self._config.name)
         return number
-
-    def _is_one_block(self, node, block_dim):
-        """Whether a loop is known to have no more rounds than a block has threads."""
-        call = node.iter
-        if not isinstance(call, ast.Call) or self.callee(call) is not range or len(call.args) != 1:
-            return False
-        end = self.expression(call.args[0])
-        return isinstance(end, int) and end <= block_dim
 
     def _strided(self, node, dimensions):
         """A parallel loop whose bounds are computed on the device: by one thread, and then as many threads as the host knows

@@ -80,7 +80,7 @@ fn partners(nodes: &[Node]) -> Vec<usize> {
         }
         if matches!(
             node.op,
-            Op::Task(_) | Op::For | Op::If | Op::Else | Op::While | Op::Do
+            Op::Task(..) | Op::For | Op::If | Op::Else | Op::While | Op::Do
         ) {
             open.push(i);
         }
@@ -267,7 +267,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             | Op::Shared(_)
             | Op::Declare
             | Op::Set
-            | Op::Task(_)
+            | Op::Task(..)
             | Op::For
             | Op::If
             | Op::Else

@@ -44,9 +44,9 @@ pub enum Op {
     Get,
     /// Sets variable `a` to `b`, converted.
     Set,
-    /// A task: once for each number from `a` on and below `b`, in parallel; its value is the number. If it has operations
-    /// of blocks, so many threads are one, and else 0.
-    Task(u32),
+    /// A task: once for each number from `a` on and below `b`, in parallel; its value is the number. So many
+    /// threads are a block, 0 if any number will do; and whether it has operations of blocks.
+    Task(u32, bool),
     /// Once for each number from `a` on and below `b`, in order; its value is the number.
     For,
     /// If `a`.

@@ -454,7 +454,7 @@ impl Recorder {
     }
 
     fn task(&mut self, begin: u32, end: u32) -> u32 {
-        self.push(Op::Task(0), [begin, end, NONE], I32)
+        self.push(Op::Task(0, false), [begin, end, NONE], I32)
     }
 
     /// What a task is called.
@@ -462,9 +462,9 @@ impl Recorder {
         self.record.names.push((task, name));
     }
 
-    /// So many threads of a task are a block.
-    fn blocks(&mut self, task: u32, threads: u32) {
-        self.record.nodes[task as usize].op = Op::Task(threads);
+    /// So many threads of a task are a block; whether it has operations of blocks.
+    fn blocks(&mut self, task: u32, threads: u32, meet: bool) {
+        self.record.nodes[task as usize].op = Op::Task(threads, meet);
     }
 
     /// An array in a block's memory; its number.

@@ -260,15 +260,30 @@ def test_errors_have_a_place(module, body, error, message):
         program.k(np.zeros(32, np.int32))
 
 
-def test_blocks_that_no_subgroups_fill():
-    @qd.kernel
-    def k(a: one()):
-        qd.loop_config(block_dim=33)
-        for i in a:
-            a[i] = subgroup.reduce_all_add(a[i])
+@pytest.mark.parametrize("block_dim", [1, 16, 33, 96, 1024])
+@pytest.mark.parametrize("n", [1, 16, 1000])
+def test_blocks_that_no_subgroups_fill(block_dim, n):
+    """The last subgroup of each block has its first lanes, and that of the last block fewer."""
 
-    with pytest.raises(qd.QuadrantsCompilationError, match=r"blocks of 33 threads, which is no multiple of \d+, isn't there yet"):
-        k(np.zeros(96, np.int32))
+    @qd.kernel
+    def k(a: one(), sums: one(), lanes: one(), next_ones: one()):
+        qd.loop_config(block_dim=block_dim)
+        for i in a:
+            sums[i] = subgroup.reduce_all_add(a[i])
+            lanes[i] = subgroup.invocation_id()
+            next_ones[i] = subgroup.shuffle_down(a[i], qd.u32(1))
+
+    a = np.random.default_rng(n).integers(-1000, 1000, n, np.int32)
+    sums, lanes, next_ones = (np.zeros(n, np.int32) for _ in range(3))
+    k(a, sums, lanes, next_ones)
+    for begin in range(0, n, block_dim):
+        block = a[begin : min(begin + block_dim, n)]
+        for first in range(0, len(block), subgroup.group_size()):
+            there = block[first : first + subgroup.group_size()]
+            at = slice(begin + first, begin + first + len(there))
+            assert (sums[at] == there.sum()).all()
+            assert (lanes[at] == np.arange(len(there))).all()
+            assert (next_ones[at] == np.append(there[1:], there[-1])).all()
 
 
 def test_python_does_not_call_them():

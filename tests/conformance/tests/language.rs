@@ -226,13 +226,13 @@ fn several_dynamic_extents() {
     report("several dynamic extents");
 }
 
-/// Collectives of `%x : i32`, and of the number that it is of, in an elementwise phase.
-fn collectives(fill: &str) -> String {
+/// Collectives of `%x : i32`, and of the number that it is of, in an elementwise phase whose elements fill subgroups as said.
+fn collectives(of: &str) -> String {
     format!(
         "qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %n: memref<i32>) {{
   %c0 = arith.constant 0 : index
   %len = memref.dim %a, %c0 : memref<?xi32>
-  qd.grid.for_each %i to %len count(%n : memref<i32>) subgroups({fill}) {{
+  qd.grid.for_each %i to %len count(%n : memref<i32>) {of} {{
     %zero = arith.constant 0 : i32
     %one = arith.constant 1 : i32
     %c8 = arith.constant 8 : index
@@ -303,11 +303,16 @@ fn collectives_of_elements() {
     for &wave in waves() {
         for count in [64, 640, 0] {
             let about = format!("collectives of {count} elements that fill subgroups of {wave}");
-            Subject::new(collectives("full")).check(wave, &data(700, count), &about);
+            Subject::new(collectives("subgroups(full)")).check(wave, &data(700, count), &about);
         }
         for count in [1, 3, 64, 257, 699] {
             let about = format!("collectives of {count} elements in subgroups of {wave}");
-            Subject::new(collectives("partial")).check(wave, &data(700, count), &about);
+            Subject::new(collectives("subgroups(partial)")).check(wave, &data(700, count), &about);
+        }
+        for threads in [1, 16, 33, 96, 1024] {
+            let about = format!("collectives in blocks of {threads} in subgroups of {wave}");
+            let of = format!("threads({threads}) subgroups(partial)");
+            Subject::new(collectives(&of)).check(wave, &data(700, 333), &about);
         }
     }
     report("collectives of elements");

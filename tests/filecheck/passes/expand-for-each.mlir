@@ -143,6 +143,28 @@ qd.grid.kernel @partial(%len: index, %a: memref<?xi32>) {
 
 // -----
 
+// The last subgroup of a block ends where the block does, and not in the next one.
+// CHECK-LABEL: qd.grid.kernel @blocks(
+// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK-DAG:       %[[C33:.*]] = arith.constant 33 : index
+// CHECK:           %[[TILES:.*]] = arith.ceildivui %[[LEN]], %[[C33]]
+// CHECK:           qd.grid.phase blocks(%{{.*}}) threads(33) {
+// CHECK:             scf.for %[[TILE:.*]] =
+// CHECK:               %[[BEGIN:.*]] = arith.muli %[[TILE]],
+// CHECK:               %[[FIRST:.*]] = arith.addi %[[BEGIN]],
+// CHECK:               %[[END:.*]] = arith.addi %[[BEGIN]],
+// CHECK:               %[[LIVE:.*]] = arith.minui %[[LEN]], %[[END]]
+// CHECK:               arith.cmpi ult, %[[FIRST]], %[[LIVE]]
+qd.grid.kernel @blocks(%len: index, %a: memref<?xi32>) {
+  qd.grid.for_each %i to %len threads(33) subgroups(partial) {
+    %x = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %x : i32
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
 // Absent lanes follow the others, which must agree before they do.
 qd.grid.kernel @divergent(%len: index, %a: memref<?xi32>) {
   // expected-note @+3 {{this 'arith.addi' is not the same in all lanes}}

@@ -217,6 +217,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             true => Some(read::case(op, "subgroups", subgroup_fill)?),
             false => None,
         };
+        let threads = match op.has_attribute("threads") {
+            true => Some(read::required_u32(op, "threads")?),
+            false => None,
+        };
         let setting = match subgroups {
             Some(_) => Setting::ElementOfSubgroup,
             None => Setting::Element,
@@ -240,6 +244,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             code: self.finish(body, op),
             extent,
             count,
+            threads,
             subgroups,
         })
     }

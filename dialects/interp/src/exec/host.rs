@@ -107,6 +107,7 @@ impl<'p> Engine<'p> {
                 code,
                 extent,
                 count,
+                threads,
                 subgroups,
             } => {
                 self.window.barrier();
@@ -125,12 +126,13 @@ impl<'p> Engine<'p> {
                     );
                     return Err(self.fault(site, message));
                 }
-                let blocks = elements.div_ceil(lanes as u64);
-                self.open(site, blocks, 1, None)?;
+                let threads = threads.map_or(lanes, |threads| threads as usize);
+                let blocks = elements.div_ceil(threads as u64);
+                self.open(site, blocks, threads.div_ceil(lanes) as u32, None)?;
                 self.launch(&Launch {
                     code,
                     blocks,
-                    threads: lanes,
+                    threads,
                     lanes,
                     elements: Some(elements),
                     captures,

@@ -37,7 +37,7 @@ pub(crate) struct Launch<'l> {
     pub threads: usize,
     /// Lanes per subgroup.
     pub lanes: usize,
-    /// For a `for_each`: its blocks are batches of this many elements in all.
+    /// For a `for_each`: its blocks have this many elements in all.
     pub elements: Option<u64>,
     /// What the host hands over: register, bits, whether poison.
     pub captures: Vec<(Reg, u64, bool)>,
@@ -173,13 +173,11 @@ impl Engine<'_> {
 
     fn start(&self, launch: &Launch, id: u64) -> Block {
         let count = launch.threads.div_ceil(launch.lanes);
-        let subgroups = (0..count)
+        let left = (launch.elements).map(|elements| elements - id * launch.threads as u64);
+        let threads = left.map_or(launch.threads, |left| launch.threads.min(left as usize));
+        let subgroups = (0..threads.div_ceil(launch.lanes))
             .map(|subgroup| {
-                let left = match launch.elements {
-                    Some(elements) => (elements - id * launch.lanes as u64) as usize,
-                    None => launch.threads - subgroup * launch.lanes,
-                };
-                let present = launch.lanes.min(left);
+                let present = launch.lanes.min(threads - subgroup * launch.lanes);
                 let mut lanes = Lanes::partly(launch.lanes, present, launch.code.registers);
                 for &(reg, value, poison) in &launch.captures {
                     lanes.set_all(reg, value);
@@ -289,7 +287,7 @@ impl Engine<'_> {
             I::Fence { scope } => reach.fence(lanes, *scope),
             I::Id { dst, what } => {
                 let (width, first) = (lanes.width, index * lanes.width);
-                let element = *id * width as u64;
+                let element = *id * launch.threads as u64 + first as u64;
                 let of = |lane: usize| match what {
                     Id::Lane => lane as u64,
                     Id::SubgroupSize => width as u64,

@@ -75,6 +75,7 @@ pub(crate) enum Action {
         code: Code,
         extent: Reg,
         count: Option<Reg>,
+        threads: Option<u32>,
         subgroups: Option<SubgroupFill>,
     },
     /// An outlined phase; its captures are the arguments.

@@ -9,6 +9,7 @@ use super::{
     Lowering,
 };
 use qd_dialects::{
+    attributes,
     ir::{self, OpExt},
     ops::SubgroupFill,
 };
@@ -68,7 +69,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 self.locate(node);
                 self.algorithm(node, &self.record.algorithms[number as usize]);
             }
-            let Op::Task(threads) = node.op else {
+            let Op::Task(threads, meet) = node.op else {
                 i += 1;
                 continue;
             };
@@ -83,17 +84,17 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 Some((_, name)) => name.clone(),
                 None => format!("{}:{}", self.record.name, node.at.0),
             };
-            match threads {
-                0 => self.elements(i, end, &name, count),
-                _ => self.blocks(i, end, &name, count, threads),
+            match meet {
+                false => self.elements(i, end, &name, count, threads),
+                true => self.blocks(i, end, &name, count, threads),
             }
             self.values.borrow_mut().fill(None);
             i = end + 1;
         }
     }
 
-    /// A task in which each thread has a number.
-    fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>) {
+    /// A task in which each thread has a number, in blocks of so many if that is not 0.
+    fn elements(&self, task: usize, end: usize, name: &str, count: V<'b, 'c>, threads: u32) {
         let first = self.record.nodes[task].operands[0];
         let inner = task + 1..end;
         self.own.replace(owned(self.record, task, end));
@@ -107,6 +108,10 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
         };
         self.number.set(None);
         self.own.take();
+        if threads > 0 {
+            let threads = attributes::i64(self.b.context(), threads.into());
+            each.set_attr("threads", threads);
+        }
         let mut nodes = self.record.nodes[inner].iter();
         if nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
             let partial = SubgroupFill::Partial.attribute(self.b.context());

@@ -863,6 +863,22 @@ qd.grid.kernel @too_much_scratch() {
 
 // -----
 
+qd.grid.kernel @no_threads_of_elements(%len: index) {
+  // expected-error@+1 {{'qd.grid.for_each' op 'threads' must be from 1 to 1024, but is 0}}
+  qd.grid.for_each %i to %len threads(0) {
+  }
+}
+
+// -----
+
+qd.grid.kernel @threads_that_fill_no_subgroups(%len: index) {
+  // expected-error@+1 {{'qd.grid.for_each' op 'threads' must be a multiple of 64 with 'subgroups(full)', but is 96: 'subgroups(partial)' is for others}}
+  qd.grid.for_each %i to %len threads(96) subgroups(full) {
+  }
+}
+
+// -----
+
 qd.grid.kernel @fill_of_subgroups(%len: index) {
   // expected-error@+1 {{'subgroups' must be full or partial, but is 'some'}}
   qd.grid.for_each %i to %len subgroups(some) {

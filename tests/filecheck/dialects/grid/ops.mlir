@@ -251,6 +251,13 @@ qd.grid.kernel @language(%a: memref<?xi32>, %b: memref<?xi32>, %flag: memref<i32
     %sum = qd.simt.reduce_all add %v : i32
     memref.store %sum, %b[%i] : memref<?xi32>
   }
+  // CHECK: qd.grid.for_each %arg5 to %arg3 threads(33) subgroups(partial) {
+  qd.grid.for_each %i to %len threads(33) subgroups(partial) {
+    qd.simt.sync
+  }
+  // CHECK: qd.grid.for_each %arg5 to %arg3 threads(1024) {
+  qd.grid.for_each %i to %len threads(1024) {
+  }
   // CHECK: qd.grid.for_each %arg5 to %arg3 subgroups(full) {
   qd.grid.for_each %i to %len subgroups(full) {
     %lane = qd.simt.lane_id
