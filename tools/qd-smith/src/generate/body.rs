@@ -25,9 +25,10 @@ impl Generator<'_> {
 
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
+        let meets = self.phase.meets();
         match self.random.usize(0..29) {
             0..=5 => self.scalar_op(),
-            6..=9 | 24..=27 if is_phase => self.collective_op(control),
+            6..=9 | 24..=27 if meets => self.collective_op(control),
             10..=11 => self.load(),
             12 => self.store(),
             13 if is_phase && control == Level::Block => self.exchange(),
@@ -41,7 +42,7 @@ impl Generator<'_> {
             17 if self.phase.depth < DEEPEST => self.branch(control),
             18 if self.phase.depth < DEEPEST => self.for_loop(control),
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
-            28 if is_phase && control >= Level::Subgroup => self.parting(),
+            28 if meets && control >= Level::Subgroup => self.parting(),
             _ => self.scalar_op(),
         }
     }
@@ -89,9 +90,12 @@ impl Generator<'_> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
     }
 
-    /// Whether a thread is among the first so many.
+    /// Whether a thread is among the first so many, or an element.
     fn some_threads(&mut self) -> Value {
-        let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
+        let thread = match self.phase.place {
+            Some(place) if self.phase.is_for_each => place,
+            _ => self.varying(simt::BlockThreadId::NAME, Ty::Index),
+        };
         let first = self.random.i64(1..128);
         let first = self.constant(Ty::Index, first);
         let less_unsigned = "predicate = 6 : i64";
@@ -127,7 +131,7 @@ impl Generator<'_> {
         let level = self.inner_level(control);
         let condition = match level {
             // A vote, so that it is not simply the same in the whole block.
-            Level::Subgroup if self.random.bool() && !self.phase.is_for_each => {
+            Level::Subgroup if self.random.bool() && self.phase.meets() => {
                 let predicate = self.find(Ty::I1, Level::Varying);
                 self.vote(predicate)
             }

@@ -79,6 +79,11 @@ impl Generator<'_> {
                 continue;
             }
             let is_block = op.name.starts_with("qd.simt.block.");
+            let shows_threads = is_block
+                || [simt::SubgroupId::NAME, simt::NumSubgroups::NAME].contains(&op.name.as_str());
+            if self.phase.is_for_each && shows_threads {
+                continue;
+            }
             if !op.operands.is_empty()
                 && (control < Level::Subgroup || is_block && control < Level::Block)
             {

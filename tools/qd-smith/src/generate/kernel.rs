@@ -330,9 +330,22 @@ impl Generator<'_> {
             budget: self.random.usize(3..16),
             block: self.blocks.len(),
             is_for_each: true,
+            has_subgroups: !is_plain && self.one_in(3),
             is_plain,
             ..Phase::default()
         };
+        let control = match self.phase.has_subgroups {
+            true => Level::Subgroup,
+            false => Level::Varying,
+        };
+        let mut properties = Vec::new();
+        if self.one_in(3) {
+            let threads = [1, 16, 33, 96, 250, 1024][self.random.usize(0..6)];
+            properties.push(format!("threads = {threads} : i64"));
+        }
+        if self.phase.has_subgroups {
+            properties.push("subgroups = #qd.subgroup_fill<partial>".into());
+        }
         let mut operands = vec![extent];
         if may_be_counted && self.random.bool() {
             // One above the extent is the extent.
@@ -354,12 +367,18 @@ impl Generator<'_> {
             this.load();
             match is_plain {
                 true => (0..this.random.usize(0..5)).for_each(|_| this.scalar_op()),
-                false => this.statements(Level::Varying, 12),
+                false => this.statements(control, 12),
             }
             this.store();
         });
         self.scope = outside;
-        self.push_with(grid::ForEach::NAME, "", &operands, &[], vec![body]);
+        self.push_with(
+            grid::ForEach::NAME,
+            &properties.join(", "),
+            &operands,
+            &[],
+            vec![body],
+        );
     }
 
     /// A count up to the buffers' length: as it arrives, or computed here.

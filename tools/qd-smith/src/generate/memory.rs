@@ -526,7 +526,7 @@ impl Generator<'_> {
     /// What computes nothing.
     pub(super) fn hint(&mut self, control: Level) {
         match self.random.usize(0..6) {
-            4 if control >= Level::Subgroup && !self.phase.is_for_each => {
+            4 if control >= Level::Subgroup && self.phase.meets() => {
                 self.push(simt::Sync::NAME, "", &[], &[]);
             }
             5 => self.push(simt::MemFence::NAME, "", &[], &[]),

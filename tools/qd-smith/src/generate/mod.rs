@@ -124,6 +124,8 @@ struct Phase {
     block: usize,
     /// Whether it is a `for_each`, whose threads are no one's.
     is_for_each: bool,
+    /// Whether it is a `for_each` whose elements share subgroups.
+    has_subgroups: bool,
     /// Whether it is a function's body, which has no memory but its own.
     is_function: bool,
     /// Whether it is to be computed where it is read.
@@ -132,6 +134,13 @@ struct Phase {
     depth: usize,
     /// Ops that may still be made.
     budget: usize,
+}
+
+impl Phase {
+    /// Whether lanes may meet.
+    fn meets(&self) -> bool {
+        !self.is_for_each || self.has_subgroups
+    }
 }
 
 impl<'f> Generator<'f> {
