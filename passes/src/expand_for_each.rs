@@ -9,7 +9,8 @@
 //!
 //! With `subgroups`, a subgroup enters the body if its first element is in bounds, so that
 //! collectives are legal there. With `subgroups(partial)` lanes beyond the elements do what
-//! nobody sees, as `qd-fill-subgroups` has it for blocks.
+//! nobody sees, as `qd-fill-subgroups` has it for blocks. It does so for those of `threads` that
+//! fill no subgroups.
 //!
 //! Errors: in a `for_each` with `subgroups(partial)`, a collective under control flow that is
 //! not uniform in a subgroup, or in a region of an op that is not known.
@@ -56,7 +57,7 @@ pub const THREADS: i64 = 256;
 /// Blocks at most: what every target's grids have in their first dimension.
 pub const MAX_BLOCKS: i64 = 65_535;
 
-/// Lanes of the largest subgroups, of which blocks that fill them fill all.
+/// Lanes of the largest subgroups.
 const LARGEST: u32 = 64;
 
 /// The pass.
@@ -121,11 +122,6 @@ pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
                 }
                 let of_subgroup = (b.subgroup_id() * b.subgroup_size()).to_index();
                 let first = begin + of_subgroup;
-                // Elements behind the block's are another block's.
-                let live = match threads % i64::from(LARGEST) {
-                    0 => live,
-                    _ => live.min(begin + threads),
-                };
                 b.if_(first.lt(live), || {
                     let i = first + b.lane_id().to_index();
                     if subgroups == Some(SubgroupFill::Partial) {

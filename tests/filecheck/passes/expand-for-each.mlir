@@ -143,7 +143,7 @@ qd.grid.kernel @partial(%len: index, %a: memref<?xi32>) {
 
 // -----
 
-// The last subgroup of a block ends where the block does, and not in the next one.
+// Blocks of as many threads as elements, whose last subgroup is filled in part.
 // CHECK-LABEL: qd.grid.kernel @blocks(
 // CHECK-SAME:    %[[LEN:.*]]: index
 // CHECK-DAG:       %[[C33:.*]] = arith.constant 33 : index
@@ -152,9 +152,7 @@ qd.grid.kernel @partial(%len: index, %a: memref<?xi32>) {
 // CHECK:             scf.for %[[TILE:.*]] =
 // CHECK:               %[[BEGIN:.*]] = arith.muli %[[TILE]],
 // CHECK:               %[[FIRST:.*]] = arith.addi %[[BEGIN]],
-// CHECK:               %[[END:.*]] = arith.addi %[[BEGIN]],
-// CHECK:               %[[LIVE:.*]] = arith.minui %[[LEN]], %[[END]]
-// CHECK:               arith.cmpi ult, %[[FIRST]], %[[LIVE]]
+// CHECK:               arith.cmpi ult, %[[FIRST]], %[[LEN]]
 qd.grid.kernel @blocks(%len: index, %a: memref<?xi32>) {
   qd.grid.for_each %i to %len threads(33) subgroups(partial) {
     %x = memref.load %a[%i] : memref<?xi32>
