@@ -10,7 +10,7 @@ from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
-from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, Operation
+from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
@@ -385,24 +385,40 @@ class Calls(Expressions):
     def _atomic(self, node, operation):
         """Combines a value into an element or a variable; the old value."""
         place, *given = self._arguments(node, operation.arity)
-        array = variable = None
-        if isinstance(place, ast.Subscript):
-            array = self.expression(place.value)
-        elif isinstance(place, ast.Name):
-            variable = self.lookup(place.id)
-        if not isinstance(array, Array) and not isinstance(variable, (Variable, Spanning)):
-            message = f"cannot use a non-writable target as the first operand of '{operation.name}'"
-            raise self.error(QuadrantsSyntaxError, place, message)
-        if isinstance(variable, Variable):
+        message = f"cannot use a non-writable target as the first operand of '{operation.name}'"
+        variable, array, index = self._place(node, operation, place, message)
+        if variable is not None:
             return self._alone(node, operation, place, variable, given)
-        if isinstance(variable, Spanning):
-            array, index = variable.array, self.made(node, "integer", 0, "i32")
-        else:
-            index = self.index(place, array)
         values = [self.value(each).number for each in given]
         if operation is CAS:
             return self.made(node, "compare_exchange", array.number, index.number, *values)
         return self.made(node, "atomic", SIGNS[operation.name], array.number, index.number, *values)
+
+    def _place(self, node, operation, place, message):
+        """A variable that one thread alone has, or an array and an index, None for what it is not."""
+        array = variable = None
+        if isinstance(place, ast.Subscript):
+            array = self.expression(place.value)
+        else:
+            variable = self.lookup(place.id) if isinstance(place, ast.Name) else None
+            if not isinstance(variable, (Variable, Spanning)) and isinstance(self.expression(place), (Array, Field)):
+                text = ast.unparse(place)
+                whole = f"'{operation.name}' does not take an array or Field directly: give it an element, such as {text}[i]"
+                raise self.error(QuadrantsSyntaxError, place, whole)
+        if isinstance(variable, Variable):
+            return variable, None, None
+        if isinstance(variable, Spanning):
+            return None, variable.array, self.made(node, "integer", 0, "i32")
+        if not isinstance(array, Array):
+            raise self.error(QuadrantsSyntaxError, place, message)
+        return None, array, self.index(place, array)
+
+    def _volatile_load(self, node):
+        """An element as other threads see it now. A variable that one thread alone has is as it is."""
+        (place,) = self._arguments(node, VOLATILE_LOAD.arity)
+        message = "volatile_load takes an lvalue, which memory has: an element of an array, or a variable"
+        variable, array, index = self._place(node, VOLATILE_LOAD, place, message)
+        return self.name(place) if variable is not None else self.made(node, "volatile_load", array.number, index.number)
 
     def _alone(self, node, operation, place, variable, given):
         """An atomic of a variable that one thread alone has."""
@@ -424,6 +440,8 @@ class Calls(Expressions):
     def _operation(self, node, operation):
         if operation.name in ATOMICS:
             return self._atomic(node, operation)
+        if operation is VOLATILE_LOAD:
+            return self._volatile_load(node)
         arguments = self._arguments(node, operation.arity)
         if operation.dtype_last:
             value, dtype = self.value(arguments[0]), self.expression(arguments[1])

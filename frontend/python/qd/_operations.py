@@ -36,10 +36,11 @@ SIGNS = {
 }  # fmt: skip
 CAS = Operation("atomic_cas", 3)
 ATOMICS = {**{name: Operation(name, 2) for name in SIGNS}, CAS.name: CAS}
+VOLATILE_LOAD = Operation("volatile_load", 1)
 # Those that `+=` and the like are.
 ASSIGNING = ("+", "-", "&", "|", "^")
 
-EXPORTED = {**ATOMICS, **UNARY, **BINARY, "pow": POW, "min": MIN, "max": MAX, "select": SELECT, "cast": CAST, "bit_cast": BIT_CAST}
+EXPORTED = {**ATOMICS, VOLATILE_LOAD.name: VOLATILE_LOAD, **UNARY, **BINARY, "pow": POW, "min": MIN, "max": MAX, "select": SELECT, "cast": CAST, "bit_cast": BIT_CAST}
 
 # Python's own functions that are operations of kernels.
 BUILTINS = {builtins.abs: UNARY["abs"], builtins.round: UNARY["round"], builtins.pow: POW, builtins.min: MIN, builtins.max: MAX}

@@ -102,6 +102,14 @@ fn combined<'b, 'c>(atomic: Atomic, old: V<'b, 'c>, value: V<'b, 'c>) -> Option<
     }
 }
 
+/// A value as it is computed with, of what memory has.
+fn loaded<'b, 'c>(value: V<'b, 'c>, dtype: DType) -> V<'b, 'c> {
+    match dtype {
+        DType::U1 => value.ne(0),
+        _ => value,
+    }
+}
+
 struct Lowering<'b, 'c, 'r> {
     b: &'b Builder<'c>,
     record: &'r Record,
@@ -224,37 +232,40 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             Op::BitCast => arithmetic::bit_cast(operand(a), node.dtype),
             Op::Select => operand(a).select(operand(b), operand(c)),
             Op::Get => operand(a),
-            Op::Load(array) => {
-                let value = self.array(array).at(self.index(node));
-                match node.dtype {
-                    DType::U1 => value.ne(0),
-                    _ => value,
-                }
+            Op::Load(array) => loaded(self.array(array).at(self.index(node)), node.dtype),
+            Op::VolatileLoad(array) => {
+                let value = self
+                    .array(array)
+                    .atomic_at(self.index(node), Self::scope(array));
+                loaded(value, node.dtype)
             }
             Op::Atomic(array, atomic) => {
                 let scope = Self::scope(array);
                 let is_own = self.own.borrow().contains(&array);
                 let array = self.array(array);
-                let (index, value) = (self.index(node), operand(b));
+                let (index, value) = (self.index(node), self.stored(operand(b), node.dtype));
                 if is_own {
                     let old = array.at(index);
                     if let Some(new) = combined(atomic, old, value) {
                         array.set(index, new);
-                        return old;
+                        return loaded(old, node.dtype);
                     }
                 }
-                self.value_if_there(value.ty(), || match kind(atomic, node.dtype) {
+                let old = self.value_if_there(value.ty(), || match kind(atomic, node.dtype) {
                     Some(kind) => array.atomic(kind, index, value, scope),
                     None => array.atomic_exchange(index, value, scope),
-                })
+                });
+                loaded(old, node.dtype)
             }
             Op::CompareExchange(array) => {
                 let scope = Self::scope(array);
                 let array = self.array(array);
-                let (index, expected, desired) = (self.index(node), operand(b), operand(c));
-                self.value_if_there(desired.ty(), || {
+                let index = self.index(node);
+                let [expected, desired] = [b, c].map(|v| self.stored(operand(v), node.dtype));
+                let old = self.value_if_there(desired.ty(), || {
                     array.atomic_cas(index, expected, desired, scope)
-                })
+                });
+                loaded(old, node.dtype)
             }
             Op::ScratchSlots(algorithm, depth) => {
                 let slots = builder.scratch_slots(algorithm, operand(a).to_index(), depth as i32);

@@ -32,6 +32,8 @@ pub enum Op {
     Select,
     /// Element `a` of an array parameter.
     Load(u32),
+    /// Element `a` of an array parameter as other threads see it now.
+    VolatileLoad(u32),
     /// Sets element `a` of an array parameter to `b`.
     Store(u32),
     /// Combines `b` into element `a` of an array parameter atomically; the old value.

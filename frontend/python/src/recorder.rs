@@ -372,6 +372,13 @@ impl Recorder {
         Ok(self.push(Op::Load(array), [index, NONE, NONE], dtype))
     }
 
+    /// As `load`, from memory each time.
+    fn volatile_load(&mut self, array: u32, index: u32) -> PyResult<u32> {
+        self.index(index)?;
+        let dtype = self.element(array);
+        Ok(self.push(Op::VolatileLoad(array), [index, NONE, NONE], dtype))
+    }
+
     fn store(&mut self, array: u32, index: u32, value: u32) -> PyResult<()> {
         self.index(index)?;
         let dtype = self.element(array);
@@ -384,13 +391,15 @@ impl Recorder {
     fn atomic(&mut self, name: &str, array: u32, index: u32, value: u32) -> PyResult<u32> {
         self.index(index)?;
         let dtype = self.element(array);
-        if dtype == U1 {
-            return rejected(format!("atomics on '{dtype}' aren't there yet"));
-        }
         let is_minus = name == "-";
         let Some(kind) = Atomic::named(if is_minus { "+" } else { name }) else {
             return rejected(format!("there is no atomic '{name}'"));
         };
+        if dtype == U1 && matches!(kind, Atomic::Add | Atomic::Mul) {
+            return rejected(format!(
+                "an atomic '{name}' has no sum or product of '{dtype}': use atomic_or, atomic_xor or atomic_and"
+            ));
+        }
         if dtype.is_real() && matches!(kind, Atomic::And | Atomic::Or | Atomic::Xor) {
             return rejected(format!(
                 "an atomic '{name}' requires integer operands, and not '{dtype}'"
@@ -413,7 +422,7 @@ impl Recorder {
     ) -> PyResult<u32> {
         self.index(index)?;
         let dtype = self.element(array);
-        if dtype.is_real() || dtype == U1 {
+        if dtype.is_real() {
             return rejected(format!(
                 "an atomic compare-and-swap requires integer operands, and not '{dtype}'"
             ));

@@ -354,3 +354,49 @@ def test_options_of_the_environment(monkeypatch):
     monkeypatch.setenv("QD_DEBUG", "maybe")
     with pytest.raises(ValueError, match="QD_DEBUG=maybe: 0 or 1 is expected"):
         qd.init()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])
+def test_volatile_loads_are_loads(dtype):
+    @qd.kernel
+    def k(a: qd.types.NDArray, out: qd.types.NDArray, f: qd.types.NDArray[qd.i32, 0]) -> qd.i32:
+        total = 0
+        for i in a:
+            out[i] = qd.volatile_load(a[i]) + qd.volatile_load(a[i])
+            qd.atomic_add(total, qd.volatile_load(f[()]))
+        once = qd.volatile_load(total)
+        return once
+
+    a, out = np.arange(7).astype(dtype), np.zeros(7, dtype)
+    assert k(a, out, np.array(3, np.int32)) == 21
+    assert (out == 2 * a).all()
+    # Neither is the other's value.
+    assert k.record().count("VolatileLoad") == 4
+
+
+def test_atomics_of_booleans():
+    if qd.cfg.arch == qd.vulkan:
+        pytest.skip("atomics on 8 bits aren't there yet")
+
+    @qd.kernel
+    def k(flags: qd.types.NDArray[qd.u1, 1], old: qd.types.NDArray[qd.u1, 1], a: qd.types.NDArray[qd.i32, 1]):
+        for i in a:
+            qd.atomic_or(flags[0], a[i] > 5)
+            qd.atomic_and(flags[1], a[i] > 5)
+            qd.atomic_xor(flags[2], a[i] > 5)
+            qd.atomic_max(flags[3], a[i] > 5)
+            qd.atomic_min(flags[4], a[i] > 5)
+            if i == 0:
+                old[0] = qd.atomic_exchange(flags[5], a[i])
+                old[1] = qd.atomic_cas(flags[6], False, True)
+                old[2] = qd.atomic_cas(flags[7], False, True)
+            if qd.volatile_load(flags[8]):
+                old[3] = True
+
+    for a in ([1, 2, 3], [7, 2, 9, 8], [6, 7]):
+        a = np.array(a, np.int32)
+        flags, old = np.array([0, 1, 0, 0, 1, 0, 0, 1, 1], bool), np.zeros(4, bool)
+        k(flags, old, a)
+        big = a > 5
+        assert flags.tolist() == [big.any(), big.all(), big.sum() % 2 == 1, big.any(), big.all(), True, True, True, True]
+        assert old.tolist() == [False, False, True, True]

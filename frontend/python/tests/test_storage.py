@@ -157,3 +157,27 @@ def test_reset_frees_arrays():
     for use in (lambda: f[0], lambda: a.fill(1), k, lambda: given(a)):
         with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
             use()
+
+
+def test_fields_are_no_places(module):
+    program = module("""
+f = qd.field(qd.i32, shape=())
+class Holder:
+    pass
+holder = Holder()
+holder.f = f
+@qd.kernel
+def swaps():
+    qd.atomic_cas(f, 1, 2)
+@qd.kernel
+def loads() -> qd.i32:
+    return qd.volatile_load(holder.f)
+@qd.kernel
+def loads_an_element() -> qd.i32:
+    return qd.volatile_load(holder.f[None])
+""")
+    for kernel in (program.swaps, program.loads):
+        with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)\^.*Field directly"):
+            kernel()
+    program.f[None] = 5
+    assert program.loads_an_element() == 5

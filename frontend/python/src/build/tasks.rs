@@ -46,7 +46,12 @@ fn owned(record: &Record, task: usize, end: usize) -> HashSet<u32> {
     let (mut owned, mut others) = (HashSet::new(), HashSet::new());
     for node in inner {
         use Op::*;
-        if let Load(array) | Store(array) | Atomic(array, _) | CompareExchange(array) = node.op {
+        if let Load(array)
+        | VolatileLoad(array)
+        | Store(array)
+        | Atomic(array, _)
+        | CompareExchange(array) = node.op
+        {
             match is_number(node.operands[0]) {
                 true => owned.insert(array),
                 false => others.insert(array),
