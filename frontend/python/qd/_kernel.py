@@ -1,6 +1,7 @@
 """Kernels: what they are called with, and what is compiled for that."""
 
 import functools
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -137,6 +138,7 @@ class Kernel(Generic[P, R]):
             tracer = Tracer(self.function, self.source, self._signature, given.key, runtime.config)
             self._recorder = tracer.trace()
             traced = perf_counter()
+            self._dump(runtime)
             kernel = runtime.device.compile(self._recorder)
             return Compiled(kernel, tracer.appended, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
@@ -145,6 +147,22 @@ class Kernel(Generic[P, R]):
         finally:
             says.cancel()
         raise QuadrantsCompilationError(f"{where}\n{message}")
+
+    def _dump(self, runtime):
+        """Shows what the kernel is lowered to where `init` is told to."""
+        folder = runtime.config.debug_dump_path
+        if not (folder or runtime.config.print_ir):
+            return
+        levels = _core.levels(runtime.device, self._recorder)
+        if runtime.config.print_ir:
+            print(levels[0][1])
+        if folder:
+            os.makedirs(folder, exist_ok=True)
+            # Each of its forms has files of its own.
+            name = f"{self.__name__}-{len(self._compiled)}"
+            for end, text in [("record.txt", self._recorder.text()), *levels]:
+                with open(os.path.join(folder, f"{name}.{end}"), "w", encoding="utf-8") as file:
+                    file.write(text)
 
     def _say_slow(self):
         print(f"qd: compiling '{self.__name__}' takes more than {SLOW:g} s", file=sys.stderr, flush=True)

@@ -65,12 +65,12 @@ class Config:
     print_full_traceback: bool = False
     cpu_max_num_threads: int | None = None
     kernel_profiler: bool = False
+    print_ir: bool = False
+    debug_dump_path: str | None = None
 
 
 # Options that change nothing yet, each with the one value that says what happens anyway.
-_LATER = {
-    "fast_math": False, "print_ir": False, "debug_dump_path": None,
-}  # fmt: skip
+_LATER = {"fast_math": False}
 # Options of which no value changes a result.
 _ACCEPTED = {
     "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed",
@@ -79,7 +79,7 @@ _ACCEPTED = {
 }  # fmt: skip
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
-    "kernel_profiler",
+    "kernel_profiler", "print_ir", "debug_dump_path",
 )  # fmt: skip
 
 
@@ -144,6 +144,8 @@ def _option(name, options):
     if name in options:
         warnings.warn(f"{variable}={text} is not used: qd.init is given {name}={options[name]!r}", stacklevel=4)
         return options[name]
+    if Config.__annotations__[name] == str | None:
+        return text
     is_flag = Config.__annotations__[name] is bool
     known = {"0": False, "1": True, "false": False, "true": True} if is_flag else {}
     try:

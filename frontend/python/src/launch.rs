@@ -173,17 +173,24 @@ fn print(text: &str) {
 }
 
 impl Device {
-    fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
+    /// What a record is compiled for.
+    pub fn target_of(&self, record: &Record) -> &TargetSpec {
         let mut nodes = record.nodes.iter();
-        let target = match nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
+        match nodes.any(|node| matches!(node.op, Op::Subgroup(..))) {
             true => &self.subgroup_target,
             false => &self.target,
-        };
-        // A fault names the thread, which is to have one number.
-        let pairs = !self.is_host && !self.checks;
+        }
+    }
+
+    /// Whether threads of short loops do two rounds: a fault names the thread, which is to have one number.
+    pub fn pairs(&self) -> bool {
+        !self.is_host && !self.checks
+    }
+
+    fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
         let artifact = compile(&CompileRequest {
-            source: qd_frontend::build(|b| build(b, record, pairs))?,
-            targets: vec![target.clone()],
+            source: qd_frontend::build(|b| build(b, record, self.pairs()))?,
+            targets: vec![self.target_of(record).clone()],
             ..CompileRequest::default()
         })?;
         let kernel = self.device.load(&artifact)?.kernel(&record.name)?;

@@ -10,6 +10,7 @@ mod calls;
 mod dispatch;
 mod dlpack;
 mod dtype;
+mod dump;
 mod launch;
 mod memory;
 mod profiler;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<dispatch::Evaluation>()?;
     module.add_function(wrap_pyfunction!(dispatch::dispatch_defaults, module)?)?;
     module.add_function(wrap_pyfunction!(recorder::scratch_slots, module)?)?;
+    module.add_function(wrap_pyfunction!(dump::levels, module)?)?;
     let py = module.py();
     module.add("Rejected", py.get_type::<recorder::Rejected>())?;
     module.add("Failed", py.get_type::<launch::Failed>())?;

@@ -135,8 +135,8 @@ def test_bounds_that_are_not_i32_warn(module):
 def test_init():
     with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
         qd.init(colour=1)
-    with pytest.raises(NotImplementedError, match="debug_dump_path='x' isn't there yet"):
-        qd.init(debug_dump_path="x")
+    with pytest.raises(NotImplementedError, match="fast_math=True isn't there yet"):
+        qd.init(fast_math=True)
     with pytest.raises(RuntimeError, match="is not supported"):
         qd.init(arch=qd.cuda, enable_fallback=False)
     with pytest.warns(UserWarning, match="arch cuda, metal is not supported here .*metal: it has no driver.*: the cpu is used"):

@@ -400,3 +400,29 @@ def test_atomics_of_booleans():
         big = a > 5
         assert flags.tolist() == [big.any(), big.all(), big.sum() % 2 == 1, big.any(), big.all(), True, True, True, True]
         assert old.tolist() == [False, False, True, True]
+
+
+def test_what_a_kernel_becomes_is_written(tmp_path, capsys, monkeypatch):
+    @qd.kernel
+    def doubled(a: qd.types.NDArray):
+        for i in a:
+            a[i] *= 2
+
+    qd.init(enable_fallback=False, debug_dump_path=str(tmp_path / "dump"), print_ir=True)
+    a, b = np.arange(3, dtype=np.int32), np.arange(3, dtype=np.float32)
+    doubled(a)
+    doubled(b)
+    doubled(a)
+    assert a.tolist() == [0, 4, 8]
+    assert capsys.readouterr().out.count("qd.grid.kernel @doubled") == 2
+    files = sorted(path.name for path in (tmp_path / "dump").iterdir())
+    ends = ["0-algo.mlir", "1-grid.mlir", "2-plan.mlir", "3-subgroup.mlir", "4-target.mlir", "5-code.txt", "record.txt"]
+    assert files == [f"doubled-{number}.{end}" for number in (0, 1) for end in ends]
+    first = {end: (tmp_path / f"dump/doubled-0.{end}").read_text() for end in ends}
+    assert "qd.grid.for_each" in first["0-algo.mlir"] and "qd.grid.phase" not in first["0-algo.mlir"]
+    assert "qd.grid.launch" in first["2-plan.mlir"]
+    assert first["record.txt"].startswith("record ")
+    monkeypatch.setenv("QD_DEBUG_DUMP_PATH", str(tmp_path / "named"))
+    qd.init(enable_fallback=False)
+    doubled(a)
+    assert len(list((tmp_path / "named").iterdir())) == 7
