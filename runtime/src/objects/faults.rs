@@ -243,7 +243,15 @@ fn compared(left: u64, relation: Comparison, right: u64) -> String {
     };
     match is_signed {
         true => format!("{} {sign} {}", left as i64, right as i64),
-        false => format!("{left} {sign} {right}"),
+        false => format!("{} {sign} {}", unsigned(left), unsigned(right)),
+    }
+}
+
+/// An unsigned number. An index below 0 is one of the largest.
+fn unsigned(number: u64) -> String {
+    match number as i64 {
+        signed @ ..0 => format!("{number} ({signed} if it is signed)"),
+        _ => number.to_string(),
     }
 }
 
@@ -290,5 +298,12 @@ mod tests {
         );
         assert!(said(2, 6).starts_with("kernel 'b': \"z\""));
         assert!(said(3, 6).contains("assertion 3"));
+    }
+
+    #[test]
+    fn indices_below_0_are_seen_to_be() {
+        let of = |left: i64| compared(left as u64, Comparison::LtUnsigned, 3);
+        assert_eq!(of(3), "3 < 3");
+        assert_eq!(of(-1), "18446744073709551615 (-1 if it is signed) < 3");
     }
 }

@@ -72,7 +72,8 @@ fn indices() {
     bad[260] = i32::MAX;
     refused(MOVE, data(numbers(300), bad.clone()), &store);
     bad[260] = -1;
-    refused(MOVE, data(bad, numbers(300)), &load[..1]);
+    let below = [load[0], "(-1 if it is signed) < 300 is false"];
+    refused(MOVE, data(bad, numbers(300)), &below);
     well(MOVE, data(numbers(300), numbers(300)));
     report("indices");
 }
