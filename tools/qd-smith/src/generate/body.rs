@@ -26,7 +26,7 @@ impl Generator<'_> {
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
         let meets = self.phase.meets();
-        match self.random.usize(0..29) {
+        match self.random.usize(0..30) {
             0..=5 => self.scalar_op(),
             6..=9 | 24..=27 if meets => self.collective_op(control),
             10..=11 => self.load(),
@@ -43,6 +43,7 @@ impl Generator<'_> {
             18 if self.phase.depth < DEEPEST => self.for_loop(control),
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
             28 if meets && control >= Level::Subgroup => self.parting(),
+            29 if !self.phase.is_function && self.one_in(2) => self.assertion(),
             _ => self.scalar_op(),
         }
     }
@@ -88,6 +89,15 @@ impl Generator<'_> {
 
     fn yields(&mut self, types: &[Ty], level: Level) -> Vec<Value> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
+    }
+
+    /// What holds in every thread, though not for a reason that the compiler knows.
+    fn assertion(&mut self) {
+        let [one, other] = [(); 2].map(|()| self.find(Ty::I32, Level::Varying));
+        let less = self.op("arith.minui", "", &[one, other], Ty::I32);
+        let at_most_unsigned = "predicate = 7 : i64";
+        let holds = self.op("arith.cmpi", at_most_unsigned, &[less, one], Ty::I1);
+        self.push("cf.assert", "msg = \"the least is no more\"", &[holds], &[]);
     }
 
     /// Whether a thread is among the first so many, or an element.
