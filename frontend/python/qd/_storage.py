@@ -1,13 +1,17 @@
 """Arrays that the package allocates: fields, which kernels find by name, and ndarrays, which they are given."""
 
 import math
+import operator
 
 from qd import _core, _foreign, _runtime
-from qd._dtypes import OF_NUMPY, DataType
+from qd._dtypes import OF_NUMPY, DataType, i32
 from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTypeError
 
 # Extents and places of elements are i32 in kernels.
 MOST_ELEMENTS = 2**31 - 1
+
+# By these names `order` has them.
+_AXES = "ijklmnop"
 
 # DLPack's numbers of memory of the host, pageable and pinned.
 _OF_HOST = (1, 3)
@@ -19,9 +23,17 @@ def _arch():
     return _runtime.current().config.arch.name
 
 
-def _extents(shape):
-    """A shape as a tuple."""
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+def _integers(given):
+    """An integer or several, of Python or of NumPy, as a tuple of Python's."""
+    return tuple(map(operator.index, given if hasattr(given, "__iter__") else (given,)))
+
+
+def _are_valid(extents):
+    """Whether an array may have them."""
+    count = 1
+    for extent in extents:
+        count *= extent
+    return all(extent >= 0 for extent in extents) and max((count, *extents)) <= MOST_ELEMENTS
 
 
 def _torch():
@@ -358,11 +370,8 @@ class Field(Storage):
 
 def ndarray(dtype, shape):
     """Makes an array that kernels are given; `shape` is an extent or a tuple."""
-    shape = _extents(shape)
-    count = 1
-    for extent in shape:
-        count *= extent
-    if any(extent < 0 for extent in shape) or max((count, *shape)) > MOST_ELEMENTS:
+    shape = _integers(shape)
+    if not _are_valid(shape):
         raise QuadrantsRuntimeError(f"{shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements")
     return Ndarray(dtype, shape)
 
@@ -383,14 +392,18 @@ def field(dtype, shape=None, order=None, name="", offset=None, needs_grad=False,
         raise NotImplementedError("fields with gradients aren't there yet")
     if shape is None:
         raise NotImplementedError("fields that are placed later aren't there yet: give a shape")
-    shape = _extents(shape)
-    if any(extent < 0 for extent in shape):
-        raise ValueError(f"{shape} is not a valid shape for a field")
-    letters = "ijklmnop"[: len(shape)]
+    shape = _integers(shape)
+    if not _are_valid(shape) or len(shape) > len(_AXES):
+        raise ValueError(
+            f"{shape} is not a valid shape for a field: at most {len(_AXES)} dimensions, and {MOST_ELEMENTS} elements"
+        )
+    letters = _AXES[: len(shape)]
     order = letters if order is None else order
     if sorted(order) != list(letters):
         raise ValueError(f"order={order!r} does not have each of the axes '{letters}' once")
-    offset = (0,) * len(shape) if offset is None else _extents(offset)
+    offset = (0,) * len(shape) if offset is None else _integers(offset)
     if len(offset) != len(shape):
         raise QuadrantsTypeError(f"offset={offset} has another number of dimensions than shape={shape}")
+    if any(first < i32.least or first + extent > i32.most for first, extent in zip(offset, shape)):
+        raise ValueError(f"offset={offset}: with shape={shape} the indices are from {i32.least} to {i32.most - 1}")
     return Field(dtype, shape, tuple(letters.index(each) for each in order), name, offset)

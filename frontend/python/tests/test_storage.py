@@ -134,9 +134,38 @@ def test_wrong_shapes():
         qd.field(qd.f32, (1, 2), order="ii")
     with pytest.raises(qd.QuadrantsTypeError, match="offset"):
         qd.field(qd.f32, (1, 2), offset=3)
+    for shape in (-1, (2**16, 2**16), (0, 2**31), (1,) * 9):
+        with pytest.raises(ValueError, match="is not a valid shape for a field"):
+            qd.field(qd.u8, shape)
+    for offset in (2**31 - 3, -(2**31) - 1):
+        with pytest.raises(ValueError, match=f"offset=.{offset},.: with shape"):
+            qd.field(qd.u8, 3, offset=offset)
+    for make in (lambda number: qd.ndarray(qd.u8, number), lambda number: qd.field(qd.u8, 3, offset=number)):
+        with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+            make(1.5)
     for options in ({"needs_grad": True}, {"needs_dual": True}, {"shape": None}):
         with pytest.raises(NotImplementedError):
             qd.field(qd.f32, **{"shape": 3, **options})
+
+
+def test_shapes_are_of_any_integers():
+    for shape in (np.int64(3), [np.int32(3)], np.array([3])):
+        f = qd.field(qd.i32, shape, offset=shape)
+        assert (f.shape, f.offset, qd.ndarray(qd.i32, shape).shape) == ((3,), (3,), (3,))
+        assert {type(each) for each in f.shape + f.offset} == {int}
+
+
+def test_the_first_and_the_last_offset():
+    for first in (-(2**31), 2**31 - 4):
+        f = qd.field(qd.i32, 3, offset=first)
+
+        @qd.kernel
+        def fill():
+            for i in f:
+                f[i] = i
+
+        fill()
+        assert [f[first + place] for place in range(3)] == f.to_numpy().tolist() == [first, first + 1, first + 2]
 
 
 def test_reset_frees_arrays():
