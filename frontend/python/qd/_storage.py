@@ -213,6 +213,10 @@ class Storage:
         key = () if key is None else key if isinstance(key, tuple) else (key,)
         if len(key) != len(self.shape):
             raise QuadrantsIndexError(f"an array of {len(self.shape)} dimensions takes as many indices, and not {len(key)}")
+        try:
+            key = _integers(key)
+        except TypeError as error:
+            raise QuadrantsTypeError(f"an index is an integer: {error}") from None
         place = tuple(index - first for index, first in zip(key, self._first()))
         for index, extent, given in zip(place, self.shape, key):
             if not 0 <= index < extent:
@@ -227,11 +231,25 @@ class Storage:
         return self.elements().get(self._place(key))
 
     def __setitem__(self, key, value):
-        self.elements().set(self._place(key), value)
+        self.elements().set(self._place(key), self._number(value))
+
+    def __iter__(self):
+        """The elements of an array of one dimension, copied."""
+        if len(self.shape) != 1:
+            raise TypeError(f"an array of {len(self.shape)} dimensions has no order of its elements: see to_numpy")
+        return iter(self.to_numpy().tolist())
 
     def fill(self, value):
         """Sets every element."""
-        self.elements().assign(value)
+        self.elements().assign(self._number(value))
+
+    @staticmethod
+    def _number(value):
+        """A number, or what acts like one: a scalar or an array of rank 0."""
+        plain = value.item() if getattr(value, "shape", None) == () else value
+        if not isinstance(plain, (bool, int, float)):
+            raise TypeError(f"an element is a number, and not {type(value).__name__}")
+        return plain
 
     def to_numpy(self, dtype=None, *, copy=True):
         """The elements as an array of NumPy. `copy=False` shares the memory, or is a ValueError where it cannot, as on devices

@@ -168,6 +168,29 @@ def test_the_first_and_the_last_offset():
         assert [f[first + place] for place in range(3)] == f.to_numpy().tolist() == [first, first + 1, first + 2]
 
 
+def test_indices_and_elements_that_are_none():
+    f = qd.field(qd.f32, (3, 4))
+    for index in [(1.0, 0), ("a", 0), (slice(0, 2), 0), (None, 0)]:
+        with pytest.raises(qd.QuadrantsTypeError, match="an index is an integer"):
+            f[index]
+    f[np.int64(2), np.array(3)] = np.float64(1.5)
+    assert f[2, 3] == 1.5
+    for value in (None, [1], "1", 1j, np.zeros(1)):
+        with pytest.raises(TypeError, match="an element is a number, and not "):
+            f[0, 0] = value
+        with pytest.raises(TypeError, match="an element is a number, and not "):
+            f.fill(value)
+    assert f[0, 0] == 0
+
+
+def test_elements_in_their_order():
+    f = qd.field(qd.i32, 3, offset=5)
+    f.from_numpy(np.arange(3))
+    assert list(f) == [0, 1, 2] and 2 in f and 5 not in f
+    with pytest.raises(TypeError, match="an array of 2 dimensions has no order"):
+        list(qd.ndarray(qd.i32, (2, 2)))
+
+
 def test_reset_frees_arrays():
     f = qd.field(qd.i32, 3)
     a = qd.ndarray(qd.i32, 3)
