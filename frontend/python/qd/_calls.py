@@ -353,7 +353,7 @@ class Calls(Expressions):
         shape, dtype = given["shape"], given["dtype"]
         shape = shape if isinstance(shape, tuple) else (shape,)
         if not all(type(extent) is int and extent > 0 for extent in shape):
-            raise self.error(QuadrantsTypeError, node, "the shape of a SharedArray is of numbers above 0, known while tracing")
+            raise self.error(QuadrantsValueError, node, "the shape of a SharedArray is of numbers above 0, known while tracing")
         if not isinstance(dtype, DataType):
             raise self.later(node, "a SharedArray of what is no scalar type")
         self._in_block(node, self.block_dim)
