@@ -11,12 +11,9 @@ from qd._functions import func, static, template
 from qd._operations import CAST as cast
 from qd._operations import SELECT as select
 from qd._operations import UNARY
-from qd._subgroup import SubgroupFunc, ballot, shuffle_down, shuffle_up
+from qd._subgroup import _lane_tiled, ballot, shuffle_down, shuffle_up
 
 popcnt = UNARY["popcnt"]
-
-# The number of this lane; the tracer checks the tile.
-_lane_tiled = SubgroupFunc("lane_tiled", "lane_id")
 
 
 @func

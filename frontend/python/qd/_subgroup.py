@@ -56,6 +56,8 @@ memory_barrier = Deprecated("memory_barrier", "mem_fence")
 ballot_full_subgroup = Deprecated("ballot_full_subgroup", "ballot", ["predicate"])
 
 invocation_id = SubgroupFunc("invocation_id", "lane_id", doc="The number of this lane, i32.")
+# The same; the tracer checks the tile.
+_lane_tiled = SubgroupFunc("lane_tiled", "lane_id")
 elect = SubgroupFunc("elect", "elect", result=i32, doc="1 in lane 0, and 0 in the others.")
 sync = SubgroupFunc("sync", "sync", doc="Waits for all lanes.")
 mem_fence = SubgroupFunc("mem_fence", "mem_fence", doc="Orders accesses to memory among the lanes.")
@@ -152,7 +154,7 @@ def lanemask_ge(lane_id):
 @func
 def bitonic_sort_kv_tiled(key, value, log2_size: template()):
     """The pairs of each tile in ascending order, by key and then by value, one a lane: Batcher's bitonic network."""
-    lane = invocation_id()
+    lane = _lane_tiled(log2_size)
     k, v = key, value
     for stage in static(range(1, log2_size + 1)):
         for step in static(range(stage - 1, -1, -1)):

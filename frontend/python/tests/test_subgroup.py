@@ -241,10 +241,16 @@ def test_older_names_are_told_of_once(monkeypatch):
         k(out)
 
 
+# Of a tile that has more lanes than subgroups have here, or anywhere.
+TOO_LARGE = r"log2_size(=\d: a subgroup has 2 \*\* \d lanes here| <= 6)"
+
+
 @pytest.mark.parametrize(
     "body, error, message",
     [
-        ("a[i] = subgroup.reduce_add_tiled(a[i], 6)", ValueError, "log2_size=6: a subgroup has 2 \\*\\* \\d lanes here"),
+        ("a[i] = subgroup.reduce_add_tiled(a[i], qd.static(subgroup.log2_group_size() + 1))", qd.QuadrantsCompilationError, TOO_LARGE),
+        ("x, y = subgroup.bitonic_sort_kv_tiled(a[i], 1, qd.static(subgroup.log2_group_size() + 1))", qd.QuadrantsCompilationError, TOO_LARGE),
+        ("x, y = subgroup.bitonic_sort_kv_tiled(a[i], 1, -1)", TypeError, "known while tracing, from 0 on"),
         ("a[i] = subgroup.segmented_reduce_add_tiled(a[i], 1, 7)", qd.QuadrantsCompilationError, "log2_size <= 6"),
         ("a[i] = subgroup.reduce_add_tiled(a[i], a[i])", TypeError, "known while tracing"),
         ("a[i] = subgroup.shuffle(a[i], 1.5)", TypeError, "an index is an integer, and not 'f32'"),
