@@ -69,14 +69,16 @@ class Config:
     debug_dump_path: str | None = None
 
 
-# Options that change nothing yet, each with the one value that says what happens anyway.
-_LATER = {"fast_math": False}
+# Options that change nothing yet, and are errors where they are on.
+_LATER = ("fast_math",)
 # Options of which no value changes a result.
 _ACCEPTED = {
     "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed",
     "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
     "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm",
 }  # fmt: skip
+# What flags are in the environment.
+_FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
     "kernel_profiler", "print_ir", "debug_dump_path",
@@ -113,12 +115,17 @@ def init(
     """Opens a device; all that was there before is reset."""
     global _runtime, _generation
     known = {*_LATER, *_ACCEPTED, *_OPTIONS}
-    unknown = [name for name in options if name not in known]
+    # Sizes of stacks that gradients take, of which there are none.
+    unknown = [name for name in options if name not in known and not name.startswith("ad_stack_")]
     if unknown:
         raise KeyError(f"Unrecognized keyword argument(s) for qd.init: {', '.join(unknown)}")
-    for name, only in _LATER.items():
-        if options.get(name, only) != only:
+    for name in _LATER:
+        if options.get(name):
             raise NotImplementedError(f"{name}={options[name]!r} isn't there yet")
+        variable = f"QD_{name.upper()}"
+        text = os.environ.get(variable)
+        if text and _FLAGS.get(text.lower(), True) and name not in options:
+            raise NotImplementedError(f"{variable}={text} isn't there yet")
     if require_version is not None:
         raise NotImplementedError("require_version isn't there yet")
     reset()
@@ -135,24 +142,46 @@ def init(
         _runtime.profiler = _core.Profiler(device)
 
 
+def _flag(value):
+    if isinstance(value, str):
+        return _FLAGS[value.lower()]
+    if not isinstance(value, int) or value < 0:
+        raise ValueError
+    return bool(value)
+
+
+def _natural(value):
+    number = int(value)
+    if number != float(value) or number < 0:
+        raise ValueError
+    return number
+
+
+def _path(value):
+    return os.fspath(value)
+
+
+# Of an option's type what is expected, and what makes that of what is given.
+_KINDS = {
+    bool: ("0 or 1", _flag), int: ("a number from 0 on", _natural), int | None: ("a number from 0 on", _natural),
+    str | None: ("the path of a folder", _path),
+}  # fmt: skip
+
+
 def _option(name, options):
     """An option as it is given, or as the environment has it; None."""
     variable = f"QD_{name.upper()}"
     text = os.environ.get(variable)
-    if not text:
-        return options.get(name)
-    if name in options:
-        warnings.warn(f"{variable}={text} is not used: qd.init is given {name}={options[name]!r}", stacklevel=4)
-        return options[name]
-    if Config.__annotations__[name] == str | None:
-        return text
-    is_flag = Config.__annotations__[name] is bool
-    known = {"0": False, "1": True, "false": False, "true": True} if is_flag else {}
+    expected, made = _KINDS[Config.__annotations__[name]]
+    given, said = (options[name], f"{name}={options[name]!r}") if name in options else (text or None, f"{variable}={text}")
+    if name in options and text:
+        warnings.warn(f"{variable}={text} is not used: qd.init is given {said}", stacklevel=4)
+    if given is None:
+        return None
     try:
-        return known[text.lower()] if is_flag else int(text)
-    except (KeyError, ValueError):
-        expected = "0 or 1" if is_flag else "a number"
-        raise ValueError(f"{variable}={text}: {expected} is expected") from None
+        return made(given)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{said}: {expected} is expected") from None
 
 
 def _opened(arch, config, enable_fallback):
@@ -163,6 +192,8 @@ def _opened(arch, config, enable_fallback):
             raise ValueError(f"QD_ARCH={given} is no arch: expected one of {', '.join(ARCHES)}")
         arch = ARCHES[given]
     wanted = [cpu] if arch is None else arch if isinstance(arch, (list, tuple)) else [arch]
+    if not wanted or not all(isinstance(one, Arch) for one in wanted):
+        raise TypeError(f"arch={arch!r}: one of qd.{', qd.'.join(ARCHES)} is expected, or a list of these")
 
     def opened(name):
         return _core.Device(name, config.cpu_max_num_threads, config.debug or config.check_out_of_bound)

@@ -137,6 +137,19 @@ def test_init():
         qd.init(colour=1)
     with pytest.raises(NotImplementedError, match="fast_math=True isn't there yet"):
         qd.init(fast_math=True)
+    qd.init(ad_stack_size=0, debug=1, unrolling_limit=None)
+    assert qd.cfg.debug is True and qd.cfg.unrolling_limit == 32
+    for options, message in [
+        ({"debug": "yes"}, "debug='yes': 0 or 1 is expected"),
+        ({"cpu_max_num_threads": -1}, "cpu_max_num_threads=-1: a number from 0 on is expected"),
+        ({"debug_dump_path": 3}, "debug_dump_path=3: the path of a folder is expected"),
+        ({"unrolling_limit": 2.5}, "unrolling_limit=2.5: a number from 0 on is expected"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            qd.init(**options)
+    for arch in ("cpu", [], [qd.cpu, "cuda"], 3):
+        with pytest.raises(TypeError, match=r"arch=.*: one of qd\.cpu, .* is expected, or a list of these"):
+            qd.init(arch=arch)
     with pytest.raises(RuntimeError, match="is not supported"):
         qd.init(arch=qd.cuda, enable_fallback=False)
     with pytest.warns(UserWarning, match="arch cuda, metal is not supported here .*metal: it has no driver.*: the cpu is used"):

@@ -354,6 +354,17 @@ def test_options_of_the_environment(monkeypatch):
     monkeypatch.setenv("QD_DEBUG", "maybe")
     with pytest.raises(ValueError, match="QD_DEBUG=maybe: 0 or 1 is expected"):
         qd.init()
+    monkeypatch.setenv("QD_DEBUG", "0")
+    monkeypatch.setenv("QD_UNROLLING_LIMIT", "-5")
+    with pytest.raises(ValueError, match="QD_UNROLLING_LIMIT=-5: a number from 0 on is expected"):
+        qd.init()
+    monkeypatch.setenv("QD_UNROLLING_LIMIT", "5")
+    monkeypatch.setenv("QD_FAST_MATH", "1")
+    with pytest.raises(NotImplementedError, match="QD_FAST_MATH=1 isn't there yet"):
+        qd.init()
+    qd.init(fast_math=False)
+    monkeypatch.setenv("QD_FAST_MATH", "0")
+    qd.init()
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])
