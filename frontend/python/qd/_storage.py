@@ -55,6 +55,13 @@ def bounds(array):
     return first, last + array.itemsize
 
 
+def _has_version_1():
+    """Whether NumPy has version 1 of DLPack."""
+    import numpy
+
+    return numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0"
+
+
 def of_dlpack(value):
     """The elements of an array of any library, as an array of NumPy over the same memory."""
     import ctypes
@@ -65,8 +72,8 @@ def of_dlpack(value):
     if kind not in _OF_HOST:
         raise BufferError(f"its memory is of a device (DLPack's number {int(kind)})")
     array = numpy.from_dlpack(value)
-    # Before its version 2.1 NumPy takes all of them to be read-only, which the protocol could not say then.
-    if array.flags.writeable or numpy.lib.NumpyVersion(numpy.__version__) >= "2.1.0":
+    # Older NumPy takes all of them to be read-only, which the protocol could not say then.
+    if array.flags.writeable or _has_version_1():
         return array
     first, last = bounds(array)
     memory = (ctypes.c_char * (last - first)).from_address(first)
@@ -322,8 +329,14 @@ class Storage:
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
         elements = self.elements()
         if isinstance(elements, OnHost):
-            given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
-            return elements.array.__dlpack__(**{name: value for name, value in given.items() if value is not None})
+            options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+            options = {name: value for name, value in options.items() if value is not None}
+            if not _has_version_1():
+                # It exports the memory itself, of before version 1, which a consumer has to take.
+                if copy or dl_device not in (None, self.__dlpack_device__()):
+                    raise BufferError("only the memory itself is exported, and no copy")
+                options = {}
+            return elements.array.__dlpack__(stream=stream, **options)
         if copy or dl_device not in (None, self.__dlpack_device__()):
             raise BufferError("only the memory itself is exported, and no copy")
         if not elements.is_row_major:
@@ -332,7 +345,9 @@ class Storage:
 
     def to_dlpack(self, versioned=False):
         """A capsule of DLPack that shares the memory; `versioned`: of version 1, which NumPy knows since its 2.1."""
-        return self.__dlpack__(**({"max_version": (1, 0)} if versioned else {}))
+        if versioned and isinstance(self.elements(), OnHost) and not _has_version_1():
+            raise BufferError("NumPy has version 1 of DLPack since its 2.1")
+        return self.__dlpack__(max_version=(1, 0) if versioned else None)
 
     def __dlpack_device__(self):
         elements = self.elements()
@@ -396,6 +411,8 @@ def ndarray(dtype, shape):
 
 def from_dlpack(value):
     """An ndarray over the memory of an array of any library that exports it by DLPack. It is memory of the device."""
+    if not hasattr(value, "__dlpack_device__"):
+        raise TypeError(f"an array with '__dlpack__' is expected, and not {type(value).__name__}")
     if _arch() == "cuda" and _foreign.is_on_device(value):
         return Ndarray.taken(_foreign.Taken(value))
     if not _runtime.current().device.is_host:

@@ -89,7 +89,25 @@ def test_ours_are_exported():
 
 
 @pytest.mark.host
+def test_consumers_may_ask_for_version_1():
+    a = qd.ndarray(qd.i32, 3)
+    asked = {"max_version": (1, 0), "dl_device": a.__dlpack_device__(), "copy": False}
+    capsule = a.__dlpack__(**asked)
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert "dltensor_versioned" in repr(capsule) and "dltensor_versioned" in repr(a.to_dlpack(versioned=True))
+        return
+    assert '"dltensor"' in repr(capsule)
+    for options in ({"copy": True}, {"dl_device": (2, 0)}):
+        with pytest.raises(BufferError, match="only the memory itself"):
+            a.__dlpack__(**options)
+    with pytest.raises(BufferError, match="since its 2.1"):
+        a.to_dlpack(versioned=True)
+
+
+@pytest.mark.host
 def test_arrays_that_cannot_be_used():
+    with pytest.raises(TypeError, match="an array with '__dlpack__' is expected, and not list"):
+        qd.from_dlpack([1])
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0 \(type=.*Tensor'>\) cannot be converted .*host is expected"):
         double(Tensor(np.zeros(3, np.float32), device=(2, 0)))
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0 .* it has no '__dlpack__'"):
