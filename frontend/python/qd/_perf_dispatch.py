@@ -6,6 +6,7 @@ import inspect
 import logging
 import os
 from collections.abc import Callable
+from math import inf
 from time import perf_counter
 from typing import Any, Generic, overload
 
@@ -183,7 +184,7 @@ def _wait():
 
 def _triggers(count, seconds):
     """What begins another evaluation, if not off."""
-    return (count if count and count > 0 else None, seconds if seconds and seconds > 0 else None)
+    return tuple(each if each and 0 < each < inf else None for each in (count, seconds))
 
 
 def _are_same(known, given):
@@ -209,14 +210,18 @@ def perf_dispatch(
     """
     if repeat_after_count is None and repeat_after_seconds is None:
         repeat_after_count, repeat_after_seconds = DEFAULT_REPEAT_AFTER_COUNT, DEFAULT_REPEAT_AFTER_SECONDS
+    first_warmup = NUM_FIRST_WARMUP if first_warmup is None else first_warmup
+    warmup = NUM_WARMUP if warmup is None else warmup
     active = NUM_ACTIVE if active is None else active
     if active < 1:
         raise ValueError(f"active={active}: an evaluation has at least 1 timed round")
+    if min(first_warmup, warmup) < 0:
+        raise ValueError(f"first_warmup={first_warmup}, warmup={warmup}: numbers of rounds are not negative")
     return functools.partial(
         PerformanceDispatcher,
         get_geometry_hash=get_geometry_hash,
-        first_warmup=NUM_FIRST_WARMUP if first_warmup is None else first_warmup,
-        warmup=NUM_WARMUP if warmup is None else warmup,
+        first_warmup=first_warmup,
+        warmup=warmup,
         active=active,
         repeat_after_count=repeat_after_count,
         repeat_after_seconds=repeat_after_seconds,

@@ -135,6 +135,9 @@ def test_triggers(clock):
     assert [work(0) for _ in range(3)] == ["a", "b", "a"]
     never, calls = dispatcher(clock, {"a": 1.0, "b": 2.0}, repeat_after_count=-1)
     assert [never(0) for _ in range(1000)][4:] == ["a"] * 996
+    for options in ({"repeat_after_count": float("inf")}, {"repeat_after_seconds": float("inf")}):
+        never, calls = dispatcher(clock, {"a": 1.0, "b": 2.0}, **options)
+        assert [never(0) for _ in range(1000)][4:] == ["a"] * 996
 
 
 def test_the_references_older_defaults(clock, monkeypatch):
@@ -211,6 +214,8 @@ def test_registration_is_checked():
     assert isinstance(impl, _perf_dispatch.DispatchImpl) and impl(1, 2) == 3
     with pytest.raises(ValueError, match="at least 1 timed round"):
         qd.perf_dispatch(get_geometry_hash=hash, active=0)
+    with pytest.raises(ValueError, match="first_warmup=1, warmup=-1: numbers of rounds are not negative"):
+        qd.perf_dispatch(get_geometry_hash=hash, warmup=-1)
 
 
 def test_the_environment_forces(monkeypatch, capsys, caplog):
