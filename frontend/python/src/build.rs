@@ -62,6 +62,7 @@ pub fn build(b: &Builder<'_>, record: &Record, pairs: bool) {
             is_there: Cell::new(None),
             number: Cell::new(None),
             own: RefCell::default(),
+            sets: RefCell::default(),
         };
         lowering.tasks();
     });
@@ -130,6 +131,8 @@ struct Lowering<'b, 'c, 'r> {
     number: Cell<Option<(V<'b, 'c>, V<'b, 'c>)>>,
     /// The arrays that are [`owned`](tasks::owned) in the present task.
     own: RefCell<HashSet<u32>>,
+    /// What the present node stores in these: an array, an index and a value.
+    sets: RefCell<Vec<[V<'b, 'c>; 3]>>,
 }
 
 impl<'b, 'c> Lowering<'b, 'c, '_> {
@@ -247,7 +250,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 if is_own {
                     let old = array.at(index);
                     if let Some(new) = combined(atomic, old, value) {
-                        array.set(index, new);
+                        self.sets.borrow_mut().push([array, index, new]);
                         return loaded(old, node.dtype);
                     }
                 }
@@ -324,6 +327,14 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
         let mut i = nodes.start;
         while i < nodes.end {
             i = self.step(i);
+            self.store();
+        }
+    }
+
+    /// Stores what a node has left to be stored.
+    fn store(&self) {
+        for [array, index, value] in self.sets.take() {
+            array.set(index, value);
         }
     }
 

@@ -14,7 +14,7 @@ use qd_dialects::{
     ops::SubgroupFill,
 };
 use qd_frontend::builder::V;
-use std::collections::HashSet;
+use std::{collections::HashSet, ops::Range};
 
 /// Elements from which on a thread of a short loop does two.
 const MANY: i64 = 1 << 20;
@@ -103,13 +103,14 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
         let first = self.record.nodes[task].operands[0];
         let inner = task + 1..end;
         self.own.replace(owned(self.record, task, end));
-        let round = |place| {
-            self.number(task, first, place);
-            self.walk(inner.clone());
-        };
         let each = match self.pairs && is_short(&self.record.nodes[inner.clone()]) {
-            true => self.pairs(name, count, round),
-            false => self.b.for_each(name, count, None, round),
+            true => self.pairs(name, count, |places| {
+                self.rounds(task, first, &inner, places)
+            }),
+            false => self.b.for_each(name, count, None, |place| {
+                self.number(task, first, place);
+                self.walk(inner.clone());
+            }),
         };
         self.number.set(None);
         self.own.take();
@@ -124,19 +125,40 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
         }
     }
 
-    /// A loop whose threads do two rounds where it has many: the loads of both are under way at once.
-    fn pairs(&self, name: &str, count: V<'b, 'c>, round: impl Fn(V<'b, 'c>)) -> ir::Op<'c> {
+    /// Rounds of a short loop by one thread, node by node: what one loads is under way before another stores, which may
+    /// be to the same array. Such a loop has no control flow.
+    fn rounds(&self, task: usize, first: u32, inner: &Range<usize>, places: &[V<'b, 'c>]) {
+        let outside = self.values.borrow().clone();
+        let begun = places.iter().map(|place| {
+            self.values.replace(outside.clone());
+            self.number(task, first, *place);
+            (self.values.take(), self.number.get())
+        });
+        let mut begun: Vec<_> = begun.collect();
+        for node in inner.clone() {
+            for (values, number) in &mut begun {
+                self.values.replace(std::mem::take(values));
+                self.number.set(*number);
+                self.step(node);
+                *values = self.values.take();
+            }
+            self.store();
+        }
+        self.values.replace(outside);
+    }
+
+    /// A loop whose threads do two rounds where it has many.
+    fn pairs(&self, name: &str, count: V<'b, 'c>, rounds: impl Fn(&[V<'b, 'c>])) -> ir::Op<'c> {
         let half = (count + 1).div_signed(self.b.index(2));
         let threads = count.slt(MANY).select(count, half);
         self.b.for_each(name, threads, None, |place| {
             let other = place + threads;
             let both = || {
-                round(place);
-                round(other);
+                rounds(&[place, other]);
                 []
             };
             let one = || {
-                round(place);
+                rounds(&[place]);
                 []
             };
             let [] = self.b.if_else(other.slt(count), both, one);
