@@ -27,9 +27,16 @@ class Step(NamedTuple):
     outputs: list
     scratch: Array
     log256_max_n: int
+    # How many of the outputs, the last ones, have one element.
+    numbers: int = 0
     combine: str | None = None
     end_bit: int | None = None
     deterministic: bool = False
+
+    def apart(self):
+        """Pairs of arrays that share no memory: each one that is written, but for numbers, and any other."""
+        written = [*self.outputs[: len(self.outputs) - self.numbers], self.scratch]
+        return [*itertools.product(self.inputs, written), *itertools.combinations(written, 2)]
 
 
 class AlgorithmFunc:
@@ -113,7 +120,8 @@ def _combining(name, algorithm, combine, arr, out, scratch, dtype, depth, determ
     _supported(name, dtype, _SCALARS)
     given = {"arr": arr, "out": out, "scratch": scratch}
     _checked(name, given, depth, arr=(dtype,), out=(dtype,), scratch=_scratch_of(dtype))
-    return Step(algorithm, [arr], [out], scratch, depth, combine, deterministic=deterministic)
+    numbers = int(algorithm == "reduce")
+    return Step(algorithm, [arr], [out], scratch, depth, numbers, combine, deterministic=deterministic)
 
 
 def _reduction(combine, name, what):
@@ -153,7 +161,7 @@ def select(arr, flags, out, num_out, scratch, n, log256_max_n):
     given = {"arr": arr, "flags": flags, "out": out, "num_out": num_out, "scratch": scratch}
     _checked("select", given, log256_max_n, flags=(i32,), out=_as(arr), num_out=(i32,), scratch=(u32, i32))
     _supported("select", arr.dtype, _SCALARS)
-    return Step("select", [arr, flags], [out, num_out], scratch, log256_max_n)
+    return Step("select", [arr, flags], [out, num_out], scratch, log256_max_n, numbers=1)
 
 
 @AlgorithmFunc
@@ -192,7 +200,7 @@ def reduce_by_key_add(
     )  # fmt: skip
     _supported("reduce_by_key_add", keys_in.dtype, _WORDS)
     outputs = [keys_out, values_out, num_runs]
-    return Step("reduce_by_key", [keys_in, values_in], outputs, scratch, log256_max_n, "+", deterministic=deterministic)
+    return Step("reduce_by_key", [keys_in, values_in], outputs, scratch, log256_max_n, 1, "+", deterministic=deterministic)
 
 
 @SlotsFunc

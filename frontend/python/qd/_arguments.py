@@ -54,6 +54,15 @@ class Given:
         # The objects that what is packed is a member of.
         self.within = []
 
+    def check_apart(self, pairs):
+        """That pairs of arrays, each with what is wrong otherwise, share no memory."""
+        if not pairs:
+            return
+        ranges = {number: known for *known, number in self.ranges}
+        for one, other, text in pairs:
+            if one in ranges and other in ranges and any(_overlaps([ranges[one], ranges[other]])):
+                raise QuadrantsRuntimeError(text)
+
     def check_copies(self, written):
         """That of arrays of the host that share memory none is written to: a device has a copy of each."""
         # Those that were copied before share nothing.

@@ -50,6 +50,8 @@ class Compiled:
     kernel: _core.Kernel
     # What it takes beyond its arguments: fields, and None for a variable that several tasks have.
     appended: list
+    # What arguments that overlap are checked for.
+    apart: list
     # In seconds.
     traced: float
     compiled: float
@@ -96,13 +98,15 @@ class Kernel(Generic[P, R]):
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
-            if self._calls is not None:
+            # Rust looks for no pairs.
+            if self._calls is not None and not compiled.apart:
                 arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
                 numpy = sys.modules.get("numpy")
                 self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
         if self._calls is not None and given.stream is not None and (torch := _foreign.torch()):
             self._calls.ask_torch(torch)
         kernel = compiled.kernel
+        given.check_apart(compiled.apart)
         if given.overlap and not runtime.device.is_host:
             given.check_copies(kernel.written)
         # None is a variable.
@@ -140,7 +144,7 @@ class Kernel(Generic[P, R]):
             traced = perf_counter()
             self._dump(runtime)
             kernel = runtime.device.compile(self._recorder)
-            return Compiled(kernel, tracer.appended, traced - start, perf_counter() - traced)
+            return Compiled(kernel, tracer.appended, tracer.apart, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)

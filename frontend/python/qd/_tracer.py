@@ -16,6 +16,7 @@ from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
+    QuadrantsRuntimeError,
     QuadrantsSyntaxError,
     QuadrantsTypeError,
     QuadrantsValueError,
@@ -47,6 +48,8 @@ class Tracer(Loops):
         # What a launch brings along after the parameters: fields, and None for a variable that several tasks have.
         self.appended = []
         self._fields = {}
+        # Of arguments that overlap: those that may not, each pair by its numbers, with what is wrong then.
+        self.apart = []
         # Loops of the top level that are no tasks.
         self._serialized = set()
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
@@ -60,6 +63,7 @@ class Tracer(Loops):
             self.frame.scopes[0][name] = self._declared(name, given)
         for dtype in self.signature.results:
             self.ask(self.node, "result", dtype.name)
+        self._overlapping = overlapping
         if overlapping:
             self.recorder.overlap()
 
@@ -254,6 +258,12 @@ class Tracer(Loops):
         except tuple(_LOCATED) as error:
             kind = next(kind for known, kind in _LOCATED.items() if isinstance(error, known))
             raise self.error(kind, node, str(error)) from None
+        if self._overlapping:
+            names = {value.number: name for name, value in reversed(given.items()) if isinstance(value, Array)}
+            for one, other in step.apart():
+                message = f"{algorithm.__name__}: '{names[one.number]}' and '{names[other.number]}' share memory"
+                text = str(self.error(QuadrantsRuntimeError, node, message))
+                self.apart.append((one.number, other.number, text))
         numbers = [[array.number for array in arrays] for arrays in (step.inputs, step.outputs)]
         array, index = given["n"]
         count = (array.number, index.number)

@@ -302,6 +302,44 @@ def test_what_is_written_is_not_read_only():
         run(arr, out, scratch, 5)
 
 
+def test_buffers_that_share_memory():
+    @qd.kernel
+    def sort(keys: one(), tmp: one(), values: one(), tmp_values: one(), scratch: one(qd.u32), has_values: qd.template()):
+        qd.algorithms.sort(keys, tmp, values, tmp_values, scratch, keys.shape[0], qd.i32, has_values, 32, 1)
+
+    @qd.kernel
+    def scan(arr: one(), out: one(), total: one(), scratch: one(qd.u32)):
+        qd.algorithms.exclusive_scan_add(arr, out, scratch, 100, qd.i32, 1)
+        qd.algorithms.reduce_add(arr, total, scratch, 100, qd.i32, 1)
+
+    def array(values=range(100, 0, -1)):
+        made = qd.ndarray(qd.i32, len(values))
+        made.from_numpy(np.array(values))
+        return made
+
+    scratch = qd.ndarray(qd.u32, qd.algorithms.sort_scratch_slots(100, 1))
+    keys, tmp = array(), array()
+    # Those of no values are not used.
+    sort(keys, tmp, keys, tmp, scratch, False)
+    assert keys.to_numpy().tolist() == [*range(1, 101)]
+    keys, out = array(), array()
+    # A sum may be put in the place of an element.
+    scan(keys, out, keys, scratch)
+    assert out[2] == 199 and keys[0] == 5050
+    for _ in range(2):
+        with pytest.raises(qd.QuadrantsRuntimeError, match=r"(?s)File .*qd\.algorithms\.sort\(.*\^.*sort: 'keys' and 'tmp_keys' share memory"):
+            sort(keys, keys, out, tmp, scratch, True)
+        with pytest.raises(qd.QuadrantsRuntimeError, match="sort: 'tmp_keys' and 'values' share memory"):
+            sort(keys, out, out, tmp, scratch, True)
+        with pytest.raises(qd.QuadrantsRuntimeError, match="exclusive_scan_add: 'arr' and 'out' share memory"):
+            scan(keys, keys, out, scratch)
+    sort(keys, tmp, out, array(), scratch, True)
+    if qd.cfg.arch == qd.cpu:
+        both = np.zeros(150, np.int32)
+        with pytest.raises(qd.QuadrantsRuntimeError, match="exclusive_scan_add: 'arr' and 'out' share memory"):
+            scan(both[:100], both[50:], out, scratch)
+
+
 def test_signatures():
     for name in ("reduce_min", "exclusive_scan_max"):
         parameters = list(inspect.signature(getattr(qd.algorithms, name)).parameters)
