@@ -94,9 +94,14 @@ class OnHost:
         is_plain = self.array.flags.carray and self.array.dtype.isnative
         return _core.Place(dtype.name, shape, generation, self.array.ctypes.data) if is_plain else None
 
+    @property
+    def address(self):
+        """That of the first element."""
+        return self.flat.ctypes.data
+
     def packed(self):
         """As a launch takes it: address, length and whether it is read-only."""
-        return self.flat.ctypes.data, self.flat.size, False
+        return self.address, self.flat.size, False
 
     def get(self, place):
         return self.array[place].item()
@@ -143,6 +148,12 @@ class OnDevice:
         with _runtime.Failures():
             self.memory.read(0, flat.size, flat.ctypes.data)
         return _indexed(flat, self._axes)
+
+    @property
+    def address(self):
+        """That of the first element, as the device has it."""
+        first, _ = self.memory.addresses
+        return first
 
     def packed(self):
         """As a launch takes it."""
@@ -377,6 +388,15 @@ class Ndarray(Storage):
         """One over an array of another library on the device."""
         axes = range(len(taken.shape))
         return cls._of(taken.dtype, taken.shape, OnDevice(taken.memory, taken.dtype, taken.shape, axes, is_foreign=True))
+
+    @property
+    def arr(self):
+        """What programs for the peer ask for `device_allocation_ptr`."""
+        return self
+
+    def device_allocation_ptr(self):
+        """The address of the first element, as the device has it."""
+        return self.elements().address
 
     @classmethod
     def _of(cls, dtype, shape, elements):

@@ -183,6 +183,17 @@ def test_indices_and_elements_that_are_none():
     assert f[0, 0] == 0
 
 
+def test_addresses():
+    a, b = qd.ndarray(qd.i32, 3), qd.ndarray(qd.f64, ())
+    first, other = (each.arr.device_allocation_ptr() for each in (a, b))
+    assert first == a.arr.device_allocation_ptr() and abs(first - other) >= 8
+    if qd.cfg.arch == qd.cpu:
+        assert first == a.to_numpy(copy=False).ctypes.data
+    qd.reset()
+    with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
+        a.arr.device_allocation_ptr()
+
+
 def test_elements_in_their_order():
     f = qd.field(qd.i32, 3, offset=5)
     f.from_numpy(np.arange(3))
