@@ -2,6 +2,7 @@
 
 import os
 import warnings
+import weakref
 from dataclasses import dataclass, field
 
 from qd import _core
@@ -96,6 +97,8 @@ class Runtime:
     # Those of other libraries, by their handles.
     streams: dict = field(default_factory=dict)
     profiler: _core.Profiler | None = None
+    # Those in memory of the device.
+    arrays: weakref.WeakSet = field(default_factory=weakref.WeakSet)
 
 
 _runtime = None
@@ -228,12 +231,16 @@ def _default(which, given, allowed):
 
 
 def reset():
-    """Gives the device back. Kernels are compiled again when they are called after the next `init`."""
+    """Gives the device back, and the memory of arrays on it. Kernels are compiled again when they are called after the next `init`."""
     global _runtime
     ended, _runtime = _runtime, None
     if ended is not None:
-        with Failures():
-            ended.device.synchronize()
+        try:
+            with Failures():
+                ended.device.synchronize()
+        finally:
+            for array in ended.arrays:
+                array.free()
 
 
 def sync():

@@ -214,13 +214,19 @@ class Storage:
             with _runtime.Failures():
                 memory = runtime.device.allocate(dtype.name, math.prod(extents))
             self._elements = OnDevice(memory, dtype, extents, axes)
+            runtime.arrays.add(self)
         self._at = self._elements.place(dtype, shape, runtime.generation)
 
     def elements(self):
         """Where they are."""
-        if _runtime.generation() != self._generation:
+        elements = self._elements
+        if elements is None or _runtime.generation() != self._generation:
             raise QuadrantsRuntimeError("the array is of before qd.init or qd.reset, which have freed it")
-        return self._elements
+        return elements
+
+    def free(self):
+        """Ends the array. Its memory is free when no launch and no other library uses it."""
+        self._elements = self._at = None
 
     def packed(self):
         """As a launch takes it."""
@@ -387,7 +393,9 @@ class Ndarray(Storage):
     def taken(cls, taken):
         """One over an array of another library on the device."""
         axes = range(len(taken.shape))
-        return cls._of(taken.dtype, taken.shape, OnDevice(taken.memory, taken.dtype, taken.shape, axes, is_foreign=True))
+        made = cls._of(taken.dtype, taken.shape, OnDevice(taken.memory, taken.dtype, taken.shape, axes, is_foreign=True))
+        _runtime.current().arrays.add(made)
+        return made
 
     @property
     def arr(self):

@@ -1,5 +1,7 @@
 """What differs where memory is not the host's. With `QD_ARCH=vulkan` all tests run there."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -99,6 +101,17 @@ def test_arrays_end_with_the_device():
     for use in (lambda: a[0], a.to_numpy, lambda: shift(a, a, 0), lambda: a.fill(1)):
         with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
             use()
+
+
+def test_a_reset_frees_memory_that_a_program_still_refers_to():
+    a = qd.ndarray(qd.i32, 3)
+    shift(a, a, 0)
+    memory = a.elements().memory
+    qd.reset()
+    # That of the name, and that of the call.
+    assert sys.getrefcount(memory) == 2
+    with pytest.raises(qd.QuadrantsRuntimeError, match="freed"):
+        a.to_numpy()
 
 
 def test_fields_of_another_order_are_given():
