@@ -398,7 +398,7 @@ class Calls(Expressions):
         """A variable that one thread alone has, or an array and an index, None for what it is not."""
         array = variable = None
         if isinstance(place, ast.Subscript):
-            array = self.expression(place.value)
+            array = self.indexed(place)
         else:
             variable = self.lookup(place.id) if isinstance(place, ast.Name) else None
             if not isinstance(variable, (Variable, Spanning)) and isinstance(self.expression(place), (Array, Field)):

@@ -7,7 +7,7 @@ import warnings
 from qd import _core
 from qd._dtypes import BY_NAME
 from qd._functions import Frame, static
-from qd._storage import Field
+from qd._storage import Field, Ndarray
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
     QuadrantsCompilationError,
@@ -238,8 +238,17 @@ class Expressions:
             message = str(error)
         raise self.error(QuadrantsNameError, node, message)
 
-    def on_Subscript(self, node):
+    def indexed(self, node):
+        """What an index is of."""
         base = self.expression(node.value)
+        if isinstance(base, Ndarray):
+            # Python would read its element once, while tracing.
+            message = "an ndarray is a kernel's parameter, or a template: kernels find fields alone by their names"
+            raise self.error(QuadrantsTypeError, node.value, message)
+        return base
+
+    def on_Subscript(self, node):
+        base = self.indexed(node)
         if isinstance(base, Array):
             index = self.index(node, base)
             return self.made(node, "load", base.number, index.number)

@@ -183,6 +183,16 @@ def test_indices_and_elements_that_are_none():
     assert f[0, 0] == 0
 
 
+@pytest.mark.parametrize("statement", ["return a[0]", "a[0] = 1", "a[0] += 1", "qd.atomic_add(a[0], 1)", "return first(a)"])
+def test_ndarrays_are_not_found_by_name(module, statement):
+    program = module(
+        "@qd.func\ndef first(x):\n    return x[0]\na = None\n@qd.kernel\ndef k() -> qd.i32:\n    " + statement + "\n"
+    )
+    program.a = qd.ndarray(qd.i32, 3)
+    with pytest.raises(qd.QuadrantsTypeError, match=r"(?s)File .*\^.*an ndarray is a kernel's parameter, or a template"):
+        program.k()
+
+
 def test_addresses():
     a, b = qd.ndarray(qd.i32, 3), qd.ndarray(qd.f64, ())
     first, other = (each.arr.device_allocation_ptr() for each in (a, b))
