@@ -62,6 +62,14 @@ def is_arch_supported(arch):
     return True
 
 
+def _with(arch):
+    """What tells whether there is a driver for a kind of device, on whatever machine."""
+    return lambda: _runtime.device_of(arch) is not None
+
+
+with_cuda, with_amdgpu, with_vulkan, with_metal = map(_with, (_runtime.cuda, _runtime.amdgpu, _runtime.vulkan, _runtime.metal))
+
+
 def data_type_size(dt):
     """The bytes of a number of a type."""
     return dt.size

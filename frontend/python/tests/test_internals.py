@@ -24,6 +24,8 @@ def test_archs():
     assert qd.lang.gpu is qd.gpu
     with pytest.raises(ValueError, match="tpu is no arch: expected one of cpu, "):
         qd._lib.core.arch_from_name("tpu")
+    drivers = {name: getattr(qd._lib.core, f"with_{name}")() for name in ("cuda", "amdgpu", "vulkan", "metal")}
+    assert drivers == {"cuda": True, "amdgpu": True, "vulkan": True, "metal": False}
 
 
 def test_what_is_not_supported_is_what_init_refuses(monkeypatch):
