@@ -334,7 +334,8 @@ class Calls(Expressions):
             if not isinstance(given["dtype"], DataType):
                 raise self.error(QuadrantsTypeError, node, "'dtype' is a type")
             value = self.cast(node, value, given["dtype"])
-        return self.made(node, "block", operation.operation, value and value.number, operation.combine)
+        number = None if value is None else value.number
+        return self.made(node, "block", operation.operation, number, operation.combine)
 
     def _in_block(self, node, block_dim):
         """That the loop has blocks of so many threads."""

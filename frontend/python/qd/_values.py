@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from qd._dtypes import DataType
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Value:
-    """A node of the record that has a value."""
+    """A node of the record that has a value. Python cannot compare it while it traces, except with None."""
 
     number: int
     dtype: DataType
@@ -16,6 +16,17 @@ class Value:
     is_pure: bool = False
     # If it is a parameter.
     parameter: str | None = None
+
+    def __eq__(self, other):
+        return self is other or (other is not None and bool(self))
+
+    __hash__ = object.__hash__
+
+    def __bool__(self):
+        raise TypeError("it is computed by the kernel: it is not known while tracing")
+
+    def __repr__(self):
+        return f"a value of the kernel, '{self.dtype}'"
 
 
 @dataclass(frozen=True)
