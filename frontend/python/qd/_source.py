@@ -6,6 +6,8 @@ import inspect
 import os
 import textwrap
 
+from qd.exception import QuadrantsRuntimeError
+
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -15,7 +17,11 @@ class Source:
     def __init__(self, function):
         self.name = function.__name__
         self.file = inspect.getsourcefile(function) or function.__code__.co_filename
-        lines, self.first_line = inspect.getsourcelines(function)
+        try:
+            lines, self.first_line = inspect.getsourcelines(function)
+        except OSError:
+            message = f"the source of '{self.name}' cannot be read from {self.file}: kernels and functions are written in a file or a notebook"
+            raise QuadrantsRuntimeError(message) from None
         text = textwrap.dedent("".join(lines))
         self.lines = [line.rstrip("\n") for line in lines]
         first = lines[0]

@@ -184,3 +184,8 @@ def test_types_are_canonical():
 def test_operations_are_of_kernels_alone():
     with pytest.raises(qd.QuadrantsRuntimeError, match="cannot be called from Python-scope"):
         qd.sqrt(2.0)
+
+
+def test_kernels_have_a_source_that_can_be_read():
+    with pytest.raises(qd.QuadrantsRuntimeError, match="the source of 'k' cannot be read from <string>"):
+        exec("@qd.kernel\ndef k(): pass", {"qd": qd})
