@@ -46,7 +46,7 @@ class Given:
         self.waits = False
         # Numbers among what is packed, and of arguments; copies, and what they are copied back to.
         self.copies = []
-        # Copies of arrays of the device, with their numbers and what they are copied back to.
+        # The same of arrays of the device.
         self.moved = []
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
@@ -62,6 +62,19 @@ class Given:
         for one, other, text in pairs:
             if one in ranges and other in ranges and any(_overlaps([ranges[one], ranges[other]])):
                 raise QuadrantsRuntimeError(text)
+
+    def check_alone(self, written, appended):
+        """That what is copied is no field that the kernel finds by its name, and on a device no other argument, if one is written to."""
+        first = len(self.packed)
+        fields = [(first + place, each) for place, each in enumerate(appended) if each is not None]
+        others = [(number, f"field '{each.name}'" if each.name else "a field", each.elements()) for number, each in fields]
+        others += [(number, f"argument {argument}", elements) for number, argument, _, elements in self.moved]
+        for number, argument, _, original in (*self.copies, *self.moved):
+            for other, name, elements in others:
+                if other != number and (written[number] or written[other]) and elements.shares(original):
+                    raise QuadrantsRuntimeError(
+                        f"Argument {argument} is not contiguous, and shares memory with {name}: pass a copy"
+                    )
 
     def check_copies(self, written):
         """That of arrays of the host that share memory none is written to: a device has a copy of each."""
@@ -215,7 +228,7 @@ class Signature:
                     return self._on_device(given, number, parameter, elements.memory, value.dtype, value.shape)
                 # As it is indexed, by the host.
                 copy = elements.array.copy()
-                given.moved.append((len(given.packed), copy, elements))
+                given.moved.append((len(given.packed), number, copy, elements))
                 value = copy
             else:
                 value = elements.array

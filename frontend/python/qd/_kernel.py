@@ -109,6 +109,8 @@ class Kernel(Generic[P, R]):
         given.check_apart(compiled.apart)
         if given.overlap and not runtime.device.is_host:
             given.check_copies(kernel.written)
+        if given.copies or given.moved:
+            given.check_alone(kernel.written, compiled.appended)
         # None is a variable.
         given.packed += [None if field is None else field.packed() for field in compiled.appended]
         with _runtime.Failures():
@@ -116,7 +118,7 @@ class Kernel(Generic[P, R]):
         for number, _, copy, original in given.copies:
             if kernel.written[number]:
                 original[...] = copy
-        for number, copy, elements in given.moved:
+        for number, _, copy, elements in given.moved:
             if kernel.written[number]:
                 elements.assign(copy)
         return self._signature.returned(bits)

@@ -193,6 +193,31 @@ def test_ndarrays_are_not_found_by_name(module, statement):
         program.k()
 
 
+def test_fields_of_another_order_are_given_once():
+    f = qd.field(qd.i32, (3, 4), order="ji", name="f")
+
+    @qd.kernel
+    def two(a: qd.types.NDArray[qd.i32, 2], b: qd.types.NDArray[qd.i32, 2]) -> qd.i32:
+        a[0, 0] = 5
+        return b[0, 0]
+
+    @qd.kernel
+    def named(a: qd.types.NDArray[qd.i32, 2]) -> qd.i32:
+        a[0, 0] = 5
+        return f[0, 0]
+
+    @qd.kernel
+    def reads(a: qd.types.NDArray[qd.i32, 2]) -> qd.i32:
+        return a[0, 0] + f[0, 0]
+
+    for call, other in [(lambda: two(f, f), "argument"), (lambda: named(f), "field 'f'")]:
+        with pytest.raises(qd.QuadrantsRuntimeError, match=f"Argument 0 is not contiguous, and shares memory with {other}"):
+            call()
+    f[0, 0] = 3
+    assert reads(f) == 6
+    assert two(qd.field(qd.i32, (3, 4), order="ji"), f) == named(qd.field(qd.i32, (3, 4), order="ji")) == 3
+
+
 def test_addresses():
     a, b = qd.ndarray(qd.i32, 3), qd.ndarray(qd.f64, ())
     first, other = (each.arr.device_allocation_ptr() for each in (a, b))
