@@ -58,23 +58,27 @@ class Given:
         """That pairs of arrays, each with what is wrong otherwise, share no memory."""
         if not pairs:
             return
-        ranges = {number: known for *known, number in self.ranges}
+        # Those that are copied share nothing.
+        copied = {number for number, *_ in self.copies}
+        ranges = {number: known for *known, number in self.ranges if number not in copied}
         for one, other, text in pairs:
             if one in ranges and other in ranges and any(_overlaps([ranges[one], ranges[other]])):
                 raise QuadrantsRuntimeError(text)
 
     def check_alone(self, written, appended):
-        """That what is copied is no field that the kernel finds by its name, and on a device no other argument, if one is written to."""
+        """That what is copied is no other argument, and no field that the kernel finds by its name, if one is written to."""
         first = len(self.packed)
-        fields = [(first + place, each) for place, each in enumerate(appended) if each is not None]
-        others = [(number, f"field '{each.name}'" if each.name else "a field", each.elements()) for number, each in fields]
+        others = [(number, f"argument {argument}", array) for number, argument, array in self.arrays]
         others += [(number, f"argument {argument}", elements) for number, argument, _, elements in self.moved]
+        for number, field in enumerate(appended, first):
+            if field is not None:
+                elements = field.elements()
+                memory = elements if isinstance(elements, OnDevice) else elements.array
+                others.append((number, f"field '{field.name}'" if field.name else "a field", memory))
         for number, argument, _, original in (*self.copies, *self.moved):
-            for other, name, elements in others:
-                if other != number and (written[number] or written[other]) and elements.shares(original):
-                    raise QuadrantsRuntimeError(
-                        f"Argument {argument} is not contiguous, and shares memory with {name}: pass a copy"
-                    )
+            for other, name, memory in others:
+                if other != number and (written[number] or written[other]) and _is_shared(original, memory):
+                    raise QuadrantsRuntimeError(f"Argument {argument} is not contiguous, and shares memory with {name}: pass a copy")
 
     def check_copies(self, written):
         """That of arrays of the host that share memory none is written to: a device has a copy of each."""
@@ -171,8 +175,6 @@ class Signature:
             bound.apply_defaults()
             args = bound.args
         types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]
-        for _, number, _, original in given.copies:
-            _check_alone(number, original, given.arrays)
         given.overlap = any(_overlaps(given.ranges))
         given.key = (*types, given.overlap)
         return given
@@ -252,7 +254,7 @@ class Signature:
                 f"Argument {number}: {shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements"
             )
         address, is_read_only = said["data"]
-        given.arrays.append((number, value))
+        given.arrays.append((len(given.packed), number, value))
         # Without strides it is contiguous.
         if said["strides"] is None and address % value.itemsize == 0:
             given.ranges.append((HOST, address, address + value.nbytes, len(given.packed)))
@@ -338,15 +340,13 @@ def _has_arrays(value):
     return isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value))
 
 
-def _check_alone(number, original, arrays):
-    """That a copy is of memory that no other argument has: what is written to one would not be seen in the other."""
+def _is_shared(one, other):
+    """Whether two arrays of NumPy have elements in common, or two on a device are the same."""
+    if isinstance(one, OnDevice) or isinstance(other, OnDevice):
+        return one is other
     import numpy
 
-    for other, array in arrays:
-        if other != number and numpy.shares_memory(original, array):
-            raise QuadrantsRuntimeError(
-                f"Argument {number} is not contiguous, and shares memory with argument {other}: pass a copy"
-            )
+    return numpy.shares_memory(one, other)
 
 
 def _overlaps(ranges):

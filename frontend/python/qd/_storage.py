@@ -103,12 +103,6 @@ class OnHost:
         """As a launch takes it: address, length and whether it is read-only."""
         return self.address, self.flat.size, False
 
-    def shares(self, array):
-        """Whether an array of NumPy is over the same memory."""
-        import numpy
-
-        return numpy.may_share_memory(self.array, array)
-
     def get(self, place):
         return self.array[place].item()
 
@@ -164,10 +158,6 @@ class OnDevice:
     def packed(self):
         """As a launch takes it."""
         return self.memory
-
-    def shares(self, elements):
-        """Whether these are the same."""
-        return elements is self
 
     def get(self, place):
         return self._element(place, self.memory.read).item()

@@ -338,6 +338,10 @@ def test_buffers_that_share_memory():
         both = np.zeros(150, np.int32)
         with pytest.raises(qd.QuadrantsRuntimeError, match="exclusive_scan_add: 'arr' and 'out' share memory"):
             scan(both[:100], both[50:], out, scratch)
+        # Each is copied.
+        both = np.ones(200, np.int32)
+        scan(both[::2], both[1::2], out, scratch)
+        assert both[1::2].tolist() == [*range(100)]
 
 
 def test_signatures():

@@ -54,6 +54,18 @@ def test_arrays_that_are_not_contiguous_are_copied_and_copied_back():
     np.testing.assert_array_equal(whole, wanted)
 
 
+def test_arrays_that_are_not_contiguous_may_be_read_twice():
+    @qd.kernel
+    def dot(a: qd.types.NDArray[qd.i32, 1], b: qd.types.NDArray[qd.i32, 1]) -> qd.i32:
+        total = 0
+        for i in a:
+            total += a[i] * b[i]
+        return total
+
+    a = np.arange(8, dtype=np.int32)
+    assert dot(a[::2], a[::2]) == 56 and dot(a[:4], a[::2]) == 28
+
+
 def test_rank_0():
     @qd.kernel
     def count(a: qd.types.NDArray[qd.i32, 1], n: qd.types.NDArray[qd.i32, 0]):
