@@ -166,17 +166,17 @@ class Calls(Expressions):
         if func.requires_top_level and self.depth > 0:
             message = f"'{func.__name__}' has requires_top_level=True and must be called at the top level"
             raise self.error(QuadrantsSyntaxError, node, message)
-        given = [*first]
+        given, names = [*first], list(func.signature.parameters)
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 given.extend(self.expression(argument.value))
             else:
-                given.append(self._given(argument))
+                given.append(self._given(argument, func, *names[len(given) : len(given) + 1]))
         keywords = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.later(keyword.value, "a call with '**' in a kernel")
-            keywords[keyword.arg] = self._given(keyword.value)
+            keywords[keyword.arg] = self._given(keyword.value, func, keyword.arg)
         try:
             bound = func.signature.bind(*given, **keywords)
         except TypeError as error:
@@ -205,12 +205,13 @@ class Calls(Expressions):
             message = f"calls of functions are more than {MOST_CALLS} deep: does this one end?"
             raise self.error(QuadrantsCompilationError, node, message)
 
-    def _given(self, node):
-        """An argument: a variable as such, for a template may assign it."""
+    def _given(self, node, func, name=None):
+        """An argument of a parameter: a variable as such, for a template may assign it."""
         known = self.lookup(node.id) if isinstance(node, ast.Name) else MISSING
         if isinstance(known, Spanning) or (isinstance(known, Variable) and known.task == self.task):
             return known
-        return self.expression(node)
+        parameter = func.signature.parameters.get(name)
+        return self.constant(node) if parameter is not None and is_template(parameter.annotation) else self.expression(node)
 
     def _parameter(self, node, func, name, argument):
         """What a parameter of a function is: a copy of a scalar, and all else as it is."""
@@ -309,7 +310,7 @@ class Calls(Expressions):
             operation = operation.current()
 
         def evaluate(name, argument):
-            return self.expression(argument) if name == "log2_size" else self.value(argument)
+            return self.constant(argument) if name == "log2_size" else self.value(argument)
 
         given = self.bound(node, operation.signature, evaluate)
         tile = given.pop("log2_size", None)
@@ -324,7 +325,7 @@ class Calls(Expressions):
         operation = operation.current()
 
         def evaluate(name, argument):
-            return self.value(argument) if name == "value" else self.expression(argument)
+            return self.value(argument) if name == "value" else self.constant(argument)
 
         given = self.bound(node, operation.signature, evaluate)
         if operation.needs_blocks:
@@ -350,7 +351,7 @@ class Calls(Expressions):
 
     def _shared(self, node):
         """An array in the memory of a block."""
-        given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.expression(argument))
+        given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.constant(argument))
         shape, dtype = given["shape"], given["dtype"]
         shape = shape if isinstance(shape, tuple) else (shape,)
         if not all(type(extent) is int and extent > 0 for extent in shape):

@@ -2,6 +2,7 @@
 
 import ast
 import builtins
+import operator
 import warnings
 
 from qd import _core
@@ -23,6 +24,11 @@ _BINARY = {
 }  # fmt: skip
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _UNARY = {ast.USub: "neg", ast.Invert: "bit_not", ast.Not: "logic_not"}
+# What Python computes of its own integers, where a number has to be known while tracing.
+_INTEGERS = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+    ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
+}  # fmt: skip
 # What the host computes, of integers.
 _HOST = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor}
 
@@ -295,8 +301,22 @@ class Expressions:
         self.ask(node, "assert_holds", inside.number, f"index {axis} is within the extent")
 
     def on_BinOp(self, node):
-        a, b = self.value(node.left), self.value(node.right)
+        return self._combined(node, self.value(node.left), self.value(node.right))
+
+    def _combined(self, node, a, b):
+        a, b = self.lift(node.left, a), self.lift(node.right, b)
         return self.binary(node, _BINARY.get(type(node.op), type(node.op).__name__), a, b, type(node.op) in _HOST)
+
+    def constant(self, node):
+        """An argument that may have to be known while tracing: in it, arithmetic of Python's integers is Python's."""
+        if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
+            return tuple(map(self.constant, node.elts))
+        if not isinstance(node, ast.BinOp):
+            return self.expression(node)
+        a, b = self.constant(node.left), self.constant(node.right)
+        if type(a) is type(b) is int and type(node.op) in _INTEGERS:
+            return _INTEGERS[type(node.op)](a, b)
+        return self._combined(node, a, b)
 
     def binary(self, node, name, a, b, on_host=False):
         is_pure = a.is_pure and b.is_pure

@@ -254,6 +254,35 @@ def test_a_matrix_is_transposed_by_tiles():
     np.testing.assert_array_equal(b, a.T)
 
 
+def test_sizes_are_computed_while_tracing():
+    half = 32
+
+    @qd.func
+    def unrolled(x, times: qd.template()):
+        total = 0
+        for _ in qd.static(range(times)):
+            total += x
+        return total
+
+    @qd.kernel
+    def k(a: one(), out: qd.types.NDArray[qd.i32, 2]):
+        qd.loop_config(block_dim=2 * half)
+        for i in a:
+            padded = block.SharedArray((half + 1, 2**1), qd.i32)
+            padded[block.thread_idx() % half, block.thread_idx() // half] = a[i]
+            block.sync()
+            out[i, 0] = padded[half - 1 - block.thread_idx() % half, block.thread_idx() // half]
+            out[i, 1] = block.reduce_all_add(a[i], half * 2, qd.i32)
+            out[i, 2] = block.reduce_all(a[i], 2 * half, qd.max, qd.i32)
+            out[i, 3] = subgroup.reduce_all_add_tiled(1, subgroup.log2_group_size() - 1)
+            out[i, 4] = unrolled(a[i], half // 8 + 1)
+
+    a, out = np.arange(64, dtype=np.int32), np.zeros((64, 5), np.int32)
+    k(a, out)
+    assert out[:, 0].tolist() == [*range(31, -1, -1), *range(63, 31, -1)]
+    assert (out[:, 1:4] == [a.sum(), 63, subgroup.group_size() // 2]).all() and (out[:, 4] == 5 * a).all()
+
+
 def test_fences_are_of_any_loop():
     @qd.kernel
     def k(a: one()):
