@@ -33,9 +33,16 @@ _LOCATED = {
     ValueError: QuadrantsValueError, NotImplementedError: QuadrantsNotImplementedError, TypeError: QuadrantsTypeError,
 }  # fmt: skip
 
+
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
 I64 = BY_NAME["i64"]
+
+
+def _flat(bounds):
+    """The bounds of a loop, and those of its dimensions, in a row."""
+    begin, end, dimensions = bounds
+    return [begin, end, *(bound for _, *pair in dimensions or () for bound in pair)]
 
 
 class Tracer(Loops):
@@ -398,12 +405,12 @@ class Tracer(Loops):
 
     def _parallel(self, node):
         self.node = node
-        begin, end, dimensions = self._range(node)
+        begin, end, dimensions = bounds = self._range(node)
         self._check_loop(node)
         if jumps(node.body, ast.Break):
             raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
-        if not (begin.is_host and end.is_host):
-            self._strided(node, dimensions)
+        if not all(bound is None or bound.is_host for bound in _flat(bounds)):
+            self._strided(node, bounds)
             return
         self.task += 1
         self.uses_blocks = False
@@ -423,24 +430,20 @@ class Tracer(Loops):
             self.ask(node, "named", number.number, self._config.name)
         return number
 
-    def _strided(self, node, dimensions):
-        """A parallel loop whose bounds are computed on the device: by one thread, and then as many threads as the host knows
-        go over it in strides."""
-        if dimensions is not None:
-            raise self.later(node.iter, "a parallel loop over several dimensions that are computed on the device")
+    def _strided(self, node, bounds):
+        """A parallel loop of whose bounds some are computed on the device: by one thread, and then as many threads as the host
+        knows go over it in strides."""
         zero, one, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, 1, STRIDE)]
         self.task += 1
         self.ask(node, "task", zero.number, one.number)
-        bounds = []
-        for name, bound in zip(("begin", "end"), self._range(node)):
-            variable = Spanning(self.temporary(node, f"{name} of line {self.frame.source.line_of(node)}", bound.dtype))
-            self.write(node, variable, bound)
-            bounds.append(variable)
+        kept = [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node)))]
         self.ask(node, "end")
         self.task += 1
         first = self.cast(node, self._loop_task(node, zero, stride), I64)
+        begin, end, *others = [self.read(node, each) if isinstance(each, Spanning) else each for each in kept]
+        dimensions = bounds[-1] and [(axis, others.pop(0), others.pop(0)) for axis, *_ in bounds[-1]]
         # In 64 bits: the last stride may go past the largest i32.
-        begin, end = [self.cast(node, self.read(node, bound), I64) for bound in bounds]
+        begin, end = self.cast(node, begin, I64), self.cast(node, end, I64)
         counter = self.ask(node, "declare", self.binary(node, "+", begin, first).number)
         self.ask(node, "begin_while")
         present = self.made(node, "get", counter)
@@ -448,6 +451,14 @@ class Tracer(Loops):
         number = self.cast(node, present, BY_NAME["i32"])
         self.ask(node, "set", counter, self.binary(node, "+", present, stride).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(None, continued), number)
+        self._body(node, Loop(None, continued), number, dimensions)
         self.ask(node, "end")
         self.ask(node, "end")
+
+    def _kept(self, node, bound, computed):
+        """A bound of a loop as the next task has it: as it is, if the host knows it, and else what this task has computed."""
+        if bound is None or bound.is_host:
+            return bound
+        variable = Spanning(self.temporary(node, f"bound of line {self.frame.source.line_of(node)}", computed.dtype))
+        self.write(node, variable, computed)
+        return variable

@@ -1,5 +1,7 @@
 """Arrays of any rank, and loops over them."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -90,6 +92,42 @@ def test_three_dimensions_and_indices_of_any_type():
     out = np.zeros((3, 5), np.int64)
     k(a, out, 6)
     np.testing.assert_array_equal(out, 10 * a[:, :, 6] + 7)
+
+
+def test_bounds_of_several_dimensions_that_the_device_computes():
+    @qd.kernel
+    def k(out: qd.types.NDArray[qd.i32, 3], a: qd.types.NDArray[qd.i32, 1], n: qd.i32):
+        a[2] += 1
+        for i, j, l in qd.ndrange(a[0], (a[1], n), (n - 1, a[2]), axes=(2, 0, 1)):
+            if j == 5:
+                continue
+            out[i, j, l] += 100 * i + 10 * j + l + 1
+            a[0] = 0
+
+    field = qd.field(qd.i32, shape=())
+
+    @qd.kernel
+    def count(n: qd.types.NDArray[qd.i64, 0]) -> qd.i32:
+        rounds = 0
+        for i, j in qd.ndrange(n[None], (field[None], 300)):
+            rounds += 1
+        return rounds
+
+    def wanted(a, n):
+        out = np.zeros((4, 7, 9), np.int32)
+        for i, j, l in itertools.product(range(a[0]), range(a[1], n), range(n - 1, a[2] + 1)):
+            out[i, j, l] = 0 if j == 5 else 100 * i + 10 * j + l + 1
+        return out
+
+    for a, n in [((4, 2, 8), 7), ((3, 5, 5), 6), ((0, 2, 8), 7), ((-2, -3, 8), 7), ((4, 7, 8), 6)]:
+        out = np.zeros((4, 7, 9), np.int32)
+        k(out, np.array(a, np.int32), n)
+        np.testing.assert_array_equal(out, wanted(a, n))
+    field[None] = -100
+    with pytest.warns(UserWarning, match="'i64' is cast to i32"):
+        # More rounds than threads, and one of none.
+        assert count(np.array(1000)) == 400_000
+    assert count(np.array(-1)) == 0
 
 
 def test_ndrange():

@@ -52,7 +52,6 @@ CASES = [
     (qd.QuadrantsSyntaxError, "if n > 1:\n    return", "Return inside non-static if/for is not supported", "return"),
     (qd.QuadrantsSyntaxError, "return n", "must be annotated with a return type", "return n"),
     (qd.QuadrantsSyntaxError, "while n > 3:\n    pass\nelse:\n    a[0] = 1", "'else' of a loop", "a[0] = 1"),
-    (qd.QuadrantsCompilationError, "for i, j in qd.ndrange(int(a[0]), 3):\n    pass", "isn't there yet", "qd.ndrange(int(a[0]), 3)"),
     (qd.QuadrantsSyntaxError, "qd.atomic_add(a, 1)", "'atomic_add' does not take an array or Field directly", "a"),
     (qd.QuadrantsSyntaxError, "qd.atomic_cas(a, 1, 2)", "'atomic_cas' does not take an array or Field directly", "a"),
     (qd.QuadrantsSyntaxError, "n = qd.volatile_load(a)", "'volatile_load' does not take an array or Field directly", "a"),
