@@ -166,17 +166,17 @@ class Calls(Expressions):
         if func.requires_top_level and self.depth > 0:
             message = f"'{func.__name__}' has requires_top_level=True and must be called at the top level"
             raise self.error(QuadrantsSyntaxError, node, message)
-        given, names = [*first], list(func.signature.parameters)
+        given, names = [*first], [*func.signature.parameters]
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 given.extend(self.expression(argument.value))
             else:
-                given.append(self._given(argument, func, *names[len(given) : len(given) + 1]))
+                given.append(self._given(argument, len(given) < len(names) and names[len(given)] in func.templates))
         keywords = {}
         for keyword in node.keywords:
             if keyword.arg is None:
                 raise self.later(keyword.value, "a call with '**' in a kernel")
-            keywords[keyword.arg] = self._given(keyword.value, func, keyword.arg)
+            keywords[keyword.arg] = self._given(keyword.value, keyword.arg in func.templates)
         try:
             bound = func.signature.bind(*given, **keywords)
         except TypeError as error:
@@ -205,21 +205,18 @@ class Calls(Expressions):
             message = f"calls of functions are more than {MOST_CALLS} deep: does this one end?"
             raise self.error(QuadrantsCompilationError, node, message)
 
-    def _given(self, node, func, name=None):
-        """An argument of a parameter: a variable as such, for a template may assign it."""
-        known = self.lookup(node.id) if isinstance(node, ast.Name) else MISSING
+    def _given(self, node, is_template):
+        """An argument: a variable as such for a template, which may assign it, and else what it is before later ones are computed."""
+        known = self.lookup(node.id) if is_template and isinstance(node, ast.Name) else MISSING
         if isinstance(known, Spanning) or (isinstance(known, Variable) and known.task == self.task):
             return known
-        parameter = func.signature.parameters.get(name)
-        return self.constant(node) if parameter is not None and is_template(parameter.annotation) else self.expression(node)
+        return self.constant(node) if is_template else self.expression(node)
 
     def _parameter(self, node, func, name, argument):
         """What a parameter of a function is: a copy of a scalar, and all else as it is."""
         annotation = func.signature.parameters[name].annotation
         if is_template(annotation):
             return argument
-        if isinstance(argument, (Variable, Spanning)):
-            argument = self.read(node, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
         value = self.lift(node, argument)

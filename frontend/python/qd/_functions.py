@@ -144,12 +144,16 @@ class Func(Generic[P, R]):
         nodes = self.source.nodes
         return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
+    @functools.cached_property
+    def templates(self):
+        """The names of its template parameters."""
+        return {name for name, each in self.signature.parameters.items() if is_template(each.annotation)}
+
     def assigned_of(self, call, skipped=0):
         """The names among a call's arguments that it assigns: those of template parameters."""
         positions = [*self.signature.parameters][skipped:]
         given = [*zip(positions, call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
-        templates = {name for name, each in self.signature.parameters.items() if is_template(each.annotation)}
-        return [node.id for name, node in given if isinstance(node, ast.Name) and name in templates & self.assigned]
+        return [node.id for name, node in given if isinstance(node, ast.Name) and name in self.templates & self.assigned]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")

@@ -483,6 +483,42 @@ def test_wrong_uses_are_errors():
     refused(qd.QuadrantsCompilationError, "another assignment to 'n'", baked, 1)
 
 
+def test_arguments_are_computed_in_order():
+    @qd.func
+    def bump(x: qd.template()):
+        x += 10
+        return x
+
+    @qd.func
+    def pair(x, y):
+        return 1000 * x + y
+
+    @qd.func
+    def all_of(*numbers):
+        return 1000 * numbers[0] + numbers[1]
+
+    @qd.kernel
+    def k(x: qd.i32) -> (qd.i32, qd.i32, qd.i32):
+        y = x
+        before = pair(y, bump(y))
+        after = pair(y=bump(y), x=y)
+        return before, after, all_of(y, bump(y))
+
+    @qd.kernel
+    def spanning(out: qd.types.NDArray[qd.i32, 1]):
+        offset = 1
+        for i in out:
+            j = i
+            j *= 2
+            out[i] = all_of(offset, j)
+        offset = 2
+
+    assert k(5) == (5015, 25025, 25035)
+    out = np.zeros(3, np.int32)
+    spanning(out)
+    assert out.tolist() == [1000, 1002, 1004]
+
+
 def test_long_unrolled_loops_warn():
     @qd.kernel
     def k(n: qd.template()) -> qd.i32:
