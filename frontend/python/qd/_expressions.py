@@ -114,6 +114,9 @@ class Expressions:
         """An object of Python in a kernel: a field is an array of it."""
         if isinstance(found, Field):
             return self.captured(node, found)
+        if isinstance(found, Ndarray):
+            message = "only fields are found by their names: an ndarray is given to a kernel, as a parameter or a template"
+            raise self.error(QuadrantsTypeError, node, message)
         return found
 
     def read(self, node, variable):

@@ -81,6 +81,15 @@ def test_names_that_are_assigned_are_not_of_the_surroundings(module):
         module(text).k(0)
 
 
+@pytest.mark.parametrize("element", ["a[0]", "holder.a[0]", "a.shape[0]"])
+def test_ndarrays_of_the_surroundings(module, element):
+    text = f"import types\nholder = types.SimpleNamespace()\n@qd.kernel\ndef k() -> qd.i32:\n    return {element}\n"
+    loaded = module(text)
+    loaded.a = loaded.holder.a = qd.ndarray(qd.i32, (3,))
+    with pytest.raises(qd.QuadrantsTypeError, match=r"line 6, in k:(.|\n)*\^(.|\n)*an ndarray is given to a kernel"):
+        loaded.k()
+
+
 def test_break_of_a_parallel_loop(module):
     text = "@qd.kernel\ndef k(n: qd.i32):\n    for i in range(n):\n        break\n"
     with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break"):
