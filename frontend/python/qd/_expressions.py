@@ -7,7 +7,7 @@ import warnings
 
 from qd import _core
 from qd._dtypes import BY_NAME
-from qd._functions import Frame, static
+from qd._functions import Bundle, Frame, static
 from qd._storage import Field, Ndarray
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
@@ -183,14 +183,22 @@ class Expressions:
                 continue
             found = self.lookup(each.id)
             if isinstance(found, (Variable, Spanning)):
-                raise self.error(QuadrantsTypeError, each, f'"{each.id}" is computed by the kernel: it is not known while tracing')
+                message = f'"{each.id}" is computed by the kernel: it is not known while tracing'
+                raise self.error(QuadrantsSyntaxError, each, message)
             found = self._around(each.id) if found is MISSING else found
             if found is not MISSING:
                 names[each.id] = found
-        made = eval(compile(ast.Expression(node), self.frame.source.file, "eval"), names)
-        if isinstance(made, Value):
-            raise self.error(QuadrantsTypeError, node, "it is computed by the kernel: it is not known while tracing")
-        return made
+        message = "it is computed by the kernel: it is not known while tracing"
+        try:
+            made = eval(compile(ast.Expression(node), self.frame.source.file, "eval"), names)
+        except TypeError as error:
+            if not any(isinstance(each, (Value, Array, Bundle)) for each in names.values()):
+                raise
+            message = f"{error}: {message}"
+        else:
+            if not isinstance(made, Value):
+                return made
+        raise self.error(QuadrantsSyntaxError, node, message)
 
     # Values.
 

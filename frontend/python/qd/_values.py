@@ -7,7 +7,7 @@ from qd._dtypes import DataType
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A node of the record that has a value. Python cannot compare it while it traces, except with None."""
+    """A node of the record that has a value. Python, which asks while a kernel is traced, does not learn it, but that it is not None."""
 
     number: int
     dtype: DataType
@@ -17,13 +17,15 @@ class Value:
     # If it is a parameter.
     parameter: str | None = None
 
+    def __bool__(self):
+        raise TypeError(f"a value of type '{self.dtype}' is neither true nor false")
+
     def __eq__(self, other):
-        return self is other or (other is not None and bool(self))
+        if self is other or other is None:
+            return self is other
+        raise TypeError(f"a value of type '{self.dtype}' is not compared")
 
     __hash__ = object.__hash__
-
-    def __bool__(self):
-        raise TypeError("it is computed by the kernel: it is not known while tracing")
 
     def __repr__(self):
         return f"a value of the kernel, '{self.dtype}'"

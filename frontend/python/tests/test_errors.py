@@ -90,6 +90,25 @@ def test_ndarrays_of_the_surroundings(module, element):
         loaded.k()
 
 
+@pytest.mark.parametrize(
+    "asks", ["n == 3", "not n", "bool(n)", "n in (1, 3)", "n > 3", "range(n)", "a[0] > 0", "range(a.shape[0])", "a.shape[0] != 2", "a.shape[0]"]
+)
+def test_static_of_what_the_kernel_computes(module, asks):
+    fails(module, qd.QuadrantsSyntaxError, f"x = qd.static({asks})", "not known while tracing", f"qd.static({asks})")
+
+
+def test_static_of_what_is_known_of_values(module):
+    text = "@qd.kernel\ndef k(x: qd.f64) -> qd.i32:\n    return 1 if qd.static(x is not None and x.dtype == qd.f64) else 0\n"
+    assert module(text).k(0.5) == 1
+
+
+def test_static_of_numbers_that_are_arguments(module):
+    text = "@qd.data_oriented(template_primitives=False)\nclass C:\n    n = 3\n    def __init__(self): self.m = 3\n"
+    text += "    @qd.kernel\n    def k(self) -> qd.i32:\n        return 1 if qd.static(self.m == self.n) else 0\n"
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"qd.static\(self.m == self.n\)(.|\n)*\^(.|\n)*not known while tracing"):
+        module(text).C().k()
+
+
 def test_break_of_a_parallel_loop(module):
     text = "@qd.kernel\ndef k(n: qd.i32):\n    for i in range(n):\n        break\n"
     with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break"):

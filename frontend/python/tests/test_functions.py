@@ -476,8 +476,8 @@ def test_wrong_uses_are_errors():
 
     refused(qd.QuadrantsTypeError, "add: too many positional arguments", too_many, 1)
     refused(qd.QuadrantsSyntaxError, "Return inside non-static if/for is not supported", returns, 1)
-    refused(qd.QuadrantsTypeError, '"m" is computed by the kernel', computed, 1)
-    refused(qd.QuadrantsTypeError, "not known while tracing", parameter, 1)
+    refused(qd.QuadrantsSyntaxError, '"m" is computed by the kernel', computed, 1)
+    refused(qd.QuadrantsSyntaxError, "not known while tracing", parameter, 1)
     refused(qd.QuadrantsSyntaxError, "Cannot break an unrolled loop", unrolled, 1)
     refused(qd.QuadrantsCompilationError, "AssertionError: never", fails, 1)
     refused(qd.QuadrantsCompilationError, "another assignment to 'n'", baked, 1)
