@@ -210,7 +210,7 @@ class Calls(Expressions):
         known = self.lookup(node.id) if is_template and isinstance(node, ast.Name) else MISSING
         if isinstance(known, Spanning) or (isinstance(known, Variable) and known.task == self.task):
             return known
-        return self.constant(node) if is_template else self.expression(node)
+        return self.expression(node)
 
     def _parameter(self, node, func, name, argument):
         """What a parameter of a function is: a copy of a scalar, and all else as it is."""
@@ -307,7 +307,7 @@ class Calls(Expressions):
             operation = operation.current()
 
         def evaluate(name, argument):
-            return self.constant(argument) if name == "log2_size" else self.value(argument)
+            return self.expression(argument) if name == "log2_size" else self.value(argument)
 
         given = self.bound(node, operation.signature, evaluate)
         tile = given.pop("log2_size", None)
@@ -322,7 +322,7 @@ class Calls(Expressions):
         operation = operation.current()
 
         def evaluate(name, argument):
-            return self.value(argument) if name == "value" else self.constant(argument)
+            return self.value(argument) if name == "value" else self.expression(argument)
 
         given = self.bound(node, operation.signature, evaluate)
         if operation.needs_blocks:
@@ -348,7 +348,7 @@ class Calls(Expressions):
 
     def _shared(self, node):
         """An array in the memory of a block."""
-        given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.constant(argument))
+        given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.expression(argument))
         shape, dtype = given["shape"], given["dtype"]
         shape = shape if isinstance(shape, tuple) else (shape,)
         if not all(type(extent) is int and extent > 0 for extent in shape):
@@ -397,7 +397,7 @@ class Calls(Expressions):
         """A variable that one thread alone has, or an array and an index, None for what it is not."""
         array = variable = None
         if isinstance(place, ast.Subscript):
-            array = self.indexed(place)
+            array = self.expression(place.value)
         else:
             variable = self.lookup(place.id) if isinstance(place, ast.Name) else None
             if not isinstance(variable, (Variable, Spanning)) and isinstance(self.expression(place), (Array, Field)):

@@ -2,7 +2,6 @@
 
 import ast
 import builtins
-import operator
 import warnings
 
 from qd import _core
@@ -24,11 +23,6 @@ _BINARY = {
 }  # fmt: skip
 _COMPARE = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 _UNARY = {ast.USub: "neg", ast.Invert: "bit_not", ast.Not: "logic_not"}
-# What Python computes of its own integers, where a number has to be known while tracing.
-_INTEGERS = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-    ast.Pow: operator.pow, ast.LShift: operator.lshift, ast.RShift: operator.rshift,
-}  # fmt: skip
 # What the host computes, of integers.
 _HOST = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor}
 
@@ -40,6 +34,23 @@ MISSING = object()
 def is_number(value):
     """Whether it is a number of Python or NumPy."""
     return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and hasattr(value, "item") and value.ndim == 0)
+
+
+def plain(number):
+    """A number of Python, of one of NumPy, whose arithmetic is its own."""
+    return number.item() if hasattr(number, "item") else number
+
+
+def of_numbers(name, a, b):
+    """What Python computes of two numbers; None where it has no number for it, or another than kernels."""
+    a, b = plain(a), plain(b)
+    if name == "**" and isinstance(a, int) and isinstance(b, int) and b < 0:
+        return None
+    try:
+        made = eval(f"a {name} b", {"a": a, "b": b})
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return made if is_number(made) else None
 
 
 class Expressions:
@@ -214,13 +225,13 @@ class Expressions:
 
     def literal(self, node, value, dtype=None):
         """A number of Python as a constant."""
-        plain = value.item() if hasattr(value, "item") else value
+        number = plain(value)
         named = dtype and dtype.name
-        if isinstance(plain, bool):
-            return self.made(node, "boolean", plain, is_host=True, is_pure=True)
-        if isinstance(plain, int):
-            return self.made(node, "integer", plain, named, is_host=True, is_pure=True)
-        return self.made(node, "real", plain, named, is_pure=True)
+        if isinstance(number, bool):
+            return self.made(node, "boolean", number, is_host=True, is_pure=True)
+        if isinstance(number, int):
+            return self.made(node, "integer", number, named, is_host=True, is_pure=True)
+        return self.made(node, "real", number, named, is_pure=True)
 
     def value(self, node):
         """The value of an expression."""
@@ -255,17 +266,8 @@ class Expressions:
             message = str(error)
         raise self.error(QuadrantsNameError, node, message)
 
-    def indexed(self, node):
-        """What an index is of."""
-        base = self.expression(node.value)
-        if isinstance(base, Ndarray):
-            # Python would read its element once, while tracing.
-            message = "an ndarray is a kernel's parameter, or a template: kernels find fields alone by their names"
-            raise self.error(QuadrantsTypeError, node.value, message)
-        return base
-
     def on_Subscript(self, node):
-        base = self.indexed(node)
+        base = self.expression(node.value)
         if isinstance(base, Array):
             index = self.index(node, base)
             return self.made(node, "load", base.number, index.number)
@@ -312,22 +314,13 @@ class Expressions:
         self.ask(node, "assert_holds", inside.number, f"index {axis} is within the extent")
 
     def on_BinOp(self, node):
-        return self._combined(node, self.value(node.left), self.value(node.right))
-
-    def _combined(self, node, a, b):
-        a, b = self.lift(node.left, a), self.lift(node.right, b)
-        return self.binary(node, _BINARY.get(type(node.op), type(node.op).__name__), a, b, type(node.op) in _HOST)
-
-    def constant(self, node):
-        """An argument that may have to be known while tracing: in it, arithmetic of Python's integers is Python's."""
-        if isinstance(node, ast.Tuple) and not any(isinstance(each, ast.Starred) for each in node.elts):
-            return tuple(map(self.constant, node.elts))
-        if not isinstance(node, ast.BinOp):
-            return self.expression(node)
-        a, b = self.constant(node.left), self.constant(node.right)
-        if type(a) is type(b) is int and type(node.op) in _INTEGERS:
-            return _INTEGERS[type(node.op)](a, b)
-        return self._combined(node, a, b)
+        """Of numbers that are known while tracing another such one: a template, or a type, may be given it."""
+        a, b = self.expression(node.left), self.expression(node.right)
+        name = _BINARY.get(type(node.op), type(node.op).__name__)
+        known = of_numbers(name, a, b) if is_number(a) and is_number(b) and name in _BINARY.values() else None
+        if known is not None:
+            return known
+        return self.binary(node, name, self.lift(node.left, a), self.lift(node.right, b), type(node.op) in _HOST)
 
     def binary(self, node, name, a, b, on_host=False):
         is_pure = a.is_pure and b.is_pure
@@ -337,7 +330,7 @@ class Expressions:
     def on_UnaryOp(self, node):
         operand = self.expression(node.operand)
         if isinstance(node.op, (ast.USub, ast.UAdd)) and is_number(operand) and not isinstance(operand, bool):
-            return -operand if isinstance(node.op, ast.USub) else operand
+            return -plain(operand) if isinstance(node.op, ast.USub) else operand
         operand = self.lift(node.operand, operand)
         if isinstance(node.op, ast.UAdd):
             return operand

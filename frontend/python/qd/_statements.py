@@ -124,7 +124,7 @@ class Statements(Calls):
             raise self.later(target, "an assignment to this")
 
     def _array(self, target):
-        array = self.indexed(target)
+        array = self.expression(target.value)
         if not isinstance(array, Array):
             raise self.later(target, "an assignment to an element of what is no array")
         return array

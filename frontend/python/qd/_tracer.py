@@ -282,7 +282,7 @@ class Tracer(Loops):
 
     def _argument(self, node):
         """An argument of an algorithm: an array, or what is known while tracing."""
-        given = self.constant(node)
+        given = self.expression(node)
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, "an array is expected, or what is known while tracing, and not a value")
         return given

@@ -62,9 +62,7 @@ CASES = [
     (qd.QuadrantsCompilationError, "for i in (1, n):\n    pass", "isn't there yet", "(1, n)"),
     (qd.QuadrantsCompilationError, "print(n, file=n)", "'file' of print in a kernel isn't there yet", "n"),
     (qd.QuadrantsTypeError, "print(f'{n:.2e}')", "'.2e' is no format of 'i32'", "n"),
-    (qd.QuadrantsCompilationError, "if qd.static(n == 3):\n    pass", "it is computed by the kernel", "qd.static(n == 3)"),
-    (qd.QuadrantsCompilationError, "if qd.static(not n):\n    pass", "it is computed by the kernel", "qd.static(not n)"),
-    (qd.QuadrantsCompilationError, "qd.static_assert(n != 3)", "it is computed by the kernel", "qd.static_assert(n != 3)"),
+    (qd.QuadrantsSyntaxError, "qd.static_assert(n != 3)", "not known while tracing", "qd.static_assert(n != 3)"),
     (qd.QuadrantsCompilationError, "qd.loop_config(block_dim=n)\nfor i in a:\n    pass", "not a value of the kernel, 'i32'", "qd.loop_config(block_dim=n)"),
     (qd.QuadrantsCompilationError, "a[0] = a[1:2]", "isn't there yet", "1:2"),
 ]  # fmt: skip

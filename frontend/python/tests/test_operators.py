@@ -331,3 +331,41 @@ def k(x: qd.f16, a: qd.types.NDArray[qd.f16, 1], b: qd.types.NDArray[qd.f16, 2])
     np.testing.assert_array_equal(b[:, 4], a * a)
     np.testing.assert_array_equal(b[:, 5], np.floor(a) + half(1.1))
     np.testing.assert_allclose(b[:, 6], np.fmod(wide, np.float32(x)), atol=2**-7)
+
+
+def test_numbers_that_are_known_are_pythons():
+    bits, small, step = 40, np.uint8(200), 0.1
+
+    @qd.func
+    def power(x, n: qd.template()):
+        if qd.static(n == 0):
+            return x * 0 + 1
+        return x * power(x, n - 1)
+
+    @qd.kernel
+    def large() -> (qd.u64, qd.u64, qd.i64, qd.i32, qd.i32):
+        return qd.u64(1 << bits), qd.u64(2**64 - 1), qd.i64(-(1 << 63)), small + 100, -small
+
+    @qd.kernel
+    def small_steps() -> qd.f64:
+        return qd.f64(step * step)
+
+    @qd.kernel
+    def of_kernels(x: qd.i32) -> (qd.i32, qd.f32, qd.f32, qd.i32):
+        return power(x, 2 * 2), 1.0 / 0.0, 1 / (bits - 40) if x < 0 else 0.5, 2**-1
+
+    @qd.kernel
+    def too_large() -> qd.i32:
+        return 2147483647 + 1
+
+    @qd.kernel
+    def mixed() -> qd.i32:
+        return 1 & 1.0
+
+    assert large() == (1 << 40, 2**64 - 1, -(2**63), 300, -200)
+    assert small_steps() == 0.1 * 0.1
+    assert of_kernels(3) == (81, np.inf, 0.5, 1)
+    with pytest.raises(qd.QuadrantsTypeError, match="exceeded the range of default_ip"):
+        too_large()
+    with pytest.raises(qd.QuadrantsTypeError, match="unsupported operand type.* for '&': 'i32' and 'f32'"):
+        mixed()

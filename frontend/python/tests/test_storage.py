@@ -189,7 +189,7 @@ def test_ndarrays_are_not_found_by_name(module, statement):
         "@qd.func\ndef first(x):\n    return x[0]\na = None\n@qd.kernel\ndef k() -> qd.i32:\n    " + statement + "\n"
     )
     program.a = qd.ndarray(qd.i32, 3)
-    with pytest.raises(qd.QuadrantsTypeError, match=r"(?s)File .*\^.*an ndarray is a kernel's parameter, or a template"):
+    with pytest.raises(qd.QuadrantsTypeError, match=r"(?s)File .*\^.*an ndarray is given to a kernel, as a parameter or a template"):
         program.k()
 
 
