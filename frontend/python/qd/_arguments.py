@@ -1,5 +1,6 @@
 """Arguments of kernels: what a call gives, and what is compiled for that."""
 
+import ast
 import dataclasses
 import inspect
 import itertools
@@ -105,17 +106,21 @@ class Signature:
             self.python = inspect.signature(function)
         *_, owner, _ = ["<locals>", *function.__qualname__.split(".")]
         self.is_method = owner != "<locals>"
-        nodes = {node.arg: node for node in source.tree.args.args}
+        nodes = {node.arg: node for node in ast.walk(source.tree.args) if isinstance(node, ast.arg)}
         self.parameters = {}
         for parameter in self.python.parameters.values():
             node = nodes.get(parameter.name, source.tree)
             self.parameters[parameter.name] = self._parameter(parameter, node)
         kinds = enumerate(self.parameters.values())
+        # Whether a call may give all of them without their names.
+        self.is_positional = all(each.kind is not each.KEYWORD_ONLY for each in self.python.parameters.values())
         self.packers = [(self._packer(kind), str(number), kind) for number, kind in kinds]
         self.is_tuple, self.results = self._results()
 
     def _parameter(self, parameter, node):
         annotation = parameter.annotation
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise QuadrantsSyntaxError(f"{self.source.shown(node)}\nA kernel has a fixed number of parameters: \"{parameter.name}\" is any number")
         if annotation is inspect.Parameter.empty:
             if not self.parameters and self.is_method:
                 return Template()
@@ -142,9 +147,9 @@ class Signature:
         return self.scalar(annotation)
 
     def plain(self):
-        """The parameters as Rust takes them, if each is a scalar or an array; None."""
+        """The parameters as Rust takes them, if each is a scalar or an array, without a name; None."""
         kinds = self.parameters.values()
-        if not all(isinstance(kind, (DataType, NdarrayType)) for kind in kinds):
+        if not self.is_positional or not all(isinstance(kind, (DataType, NdarrayType)) for kind in kinds):
             return None
         return [kind.name if isinstance(kind, DataType) else (kind.dtype and kind.dtype.name, kind.ndim) for kind in kinds]
 
@@ -170,10 +175,13 @@ class Signature:
     def bind(self, args, kwargs):
         """What a call gives."""
         given = Given()
-        if kwargs or len(args) != len(self.parameters):
-            bound = self.python.bind(*args, **kwargs)
+        if kwargs or len(args) != len(self.parameters) or not self.is_positional:
+            try:
+                bound = self.python.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{self.source.name}: {error}") from None
             bound.apply_defaults()
-            args = bound.args
+            args = bound.arguments.values()
         types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]
         given.overlap = any(_overlaps(given.ranges))
         given.key = (*types, given.overlap)

@@ -166,7 +166,8 @@ class Statements(Calls):
             if known.task != self.task:
                 raise self.later(target, f"a variable of one task that another assigns ('{target.id}')")
             return known.number
-        if isinstance(known, Array) or getattr(known, "parameter", None):
+        is_parameter = self.frame.caller is None and target.id in self.signature.parameters
+        if is_parameter or isinstance(known, Array) or getattr(known, "parameter", None):
             message = f'Kernel argument "{target.id}" is immutable in the kernel'
             raise self.error(QuadrantsSyntaxError, target, message)
         raise self.later(target, f"another assignment to '{target.id}'")
@@ -187,10 +188,10 @@ class Statements(Calls):
             if isinstance(known, Spanning) and name in ASSIGNING:
                 self.atomic(node, name, known, self.value(node.value))
                 return
+            if known is not MISSING and not isinstance(known, Spanning):
+                self._variable(node.target, known)
             old = self.lift(node.target, self.name(node.target))
             new = self.binary(node, name, old, self.value(node.value))
-            if not isinstance(known, Spanning):
-                self._variable(node.target, known)
             self.write(node.target, known, new)
             return
         if not isinstance(node.target, ast.Subscript):

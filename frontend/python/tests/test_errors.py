@@ -44,6 +44,8 @@ CASES = [
     (qd.QuadrantsIndexError, "a[0, 1] = 1", "an array of 1 dimension takes as many indices", "a[0, 1]"),
     (qd.QuadrantsSyntaxError, "n = 4", 'Kernel argument "n" is immutable in the kernel', "n"),
     (qd.QuadrantsSyntaxError, "n += 4", 'Kernel argument "n" is immutable in the kernel', "n"),
+    (qd.QuadrantsSyntaxError, "a += 4", 'Kernel argument "a" is immutable in the kernel', "a"),
+    (qd.QuadrantsSyntaxError, "t += 4", 'Kernel argument "t" is immutable in the kernel', "t", (3,), "t: qd.template()"),
     (qd.QuadrantsSyntaxError, "for i in range(1, n, 2):\n    pass", "Range should have 1 or 2 arguments", "range(1, n, 2)"),
     (qd.QuadrantsSyntaxError, "for i in range(n):\n    for i in range(n):\n        pass", "already declared in the outer scope", "i"),
     (qd.QuadrantsSyntaxError, "a[0] = n is n", "in Quadrants scope is not supported", "n is n"),
@@ -146,10 +148,23 @@ def test_arguments_of_wrong_types(module):
             k(*arguments)
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match="required type u1"):
         module("@qd.kernel\ndef k(p: qd.u1): pass\n").k("no")
-    with pytest.raises(TypeError, match="missing a required argument"):
+    with pytest.raises(TypeError, match="k: missing a required argument"):
         k(x)
-    with pytest.raises(qd.QuadrantsSyntaxError, match='"n" must be annotated'):
-        module("@qd.kernel\ndef k(n): pass\n").k(1)
+
+
+@pytest.mark.parametrize("takes", ["n", "m: qd.i32 = 1, *, n", "n, /"])
+def test_parameters_without_a_type(module, takes):
+    kernel = module(f"@qd.kernel\ndef k({takes}):\n    pass\n").k
+    with pytest.raises(qd.QuadrantsSyntaxError, match='line 3, in k:\n(.|\n)*"n" must be annotated') as caught:
+        kernel()
+    line, carets = str(caught.value).split("\n")[1:3]
+    assert line[carets.index("^") :].rstrip("/),: ") == "n"
+
+
+@pytest.mark.parametrize("takes", ["*n: qd.i32", "**n: qd.i32"])
+def test_any_number_of_parameters(module, takes):
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r'\^(.|\n)*fixed number of parameters: "n"'):
+        module(f"@qd.kernel\ndef k({takes}):\n    pass\n").k()
 
 
 def test_bounds_that_are_not_i32_warn(module):

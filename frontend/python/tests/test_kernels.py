@@ -437,3 +437,16 @@ def test_what_a_kernel_becomes_is_written(tmp_path, capsys, monkeypatch):
     qd.init(enable_fallback=False)
     doubled(a)
     assert len(list((tmp_path / "named").iterdir())) == 7
+
+
+def test_parameters_that_have_to_be_named():
+    @qd.kernel
+    def k(a: qd.i32, /, b: qd.i32 = 5, *, c: qd.f32, d: qd.f32 = 0.5) -> qd.f32:
+        return 100 * a + 10 * b + c + d
+
+    for _ in range(2):
+        assert (k(1, c=2.5), k(1, 2, c=1, d=0.25), k(1, d=1, b=0, c=0)) == (153.0, 121.25, 101.0)
+        with pytest.raises(TypeError, match="k: too many positional arguments"):
+            k(1, 2, 3.0, 4.0)
+        with pytest.raises(TypeError, match="k: missing a required .*'c'"):
+            k(1, 2)
