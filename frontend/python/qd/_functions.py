@@ -10,7 +10,7 @@ import typing
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-from qd._source import Source
+from qd._source import Source, check_function
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
 
 # The parameters of a function, those without its first, and its result: what type checkers know of what is made of it.
@@ -123,6 +123,7 @@ class Func(Generic[P, R]):
     """A function that is inlined where a kernel calls it."""
 
     def __init__(self, function: Callable[P, R], requires_top_level=False):
+        check_function(function)
         functools.update_wrapper(self, function)
         self.function = function
         self.requires_top_level = requires_top_level

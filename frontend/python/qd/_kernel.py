@@ -13,7 +13,7 @@ from qd import _core, _foreign, _runtime
 from qd._arguments import Signature
 from qd._functions import ArrayOf, P, Q, R, is_data_oriented
 from qd._perf_dispatch import DispatchImpl
-from qd._source import Source
+from qd._source import Source, check_function
 from qd._tracer import Tracer
 from qd.exception import (
     QuadrantsCompilationError,
@@ -61,6 +61,7 @@ class Kernel(Generic[P, R]):
     """A function that runs on the device."""
 
     def __init__(self, function: Callable[P, R]):
+        check_function(function)
         functools.update_wrapper(self, function)
         self.function = function
         self.source = Source(function)

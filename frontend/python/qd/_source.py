@@ -4,11 +4,16 @@ import ast
 import functools
 import inspect
 import os
-import textwrap
 
-from qd.exception import QuadrantsRuntimeError
+from qd.exception import QuadrantsSyntaxError
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
+
+
+def check_function(value):
+    """That a decorator has got what Python's `def` makes."""
+    if not inspect.isfunction(value):
+        raise QuadrantsSyntaxError(f"kernels, and functions of them, are made of functions, and not of {value!r}")
 
 
 class Source:
@@ -19,14 +24,26 @@ class Source:
         self.file = inspect.getsourcefile(function) or function.__code__.co_filename
         try:
             lines, self.first_line = inspect.getsourcelines(function)
-        except OSError:
-            message = f"the source of '{self.name}' cannot be read from {self.file}: kernels and functions are written in a file or a notebook"
-            raise QuadrantsRuntimeError(message) from None
-        text = textwrap.dedent("".join(lines))
+        except OSError as error:
+            message = f'File "{self.file}", in {self.name}:\nkernels, and functions of them, are read from files or cells: {error}'
+            raise QuadrantsSyntaxError(message) from None
         self.lines = [line.rstrip("\n") for line in lines]
-        first = lines[0]
-        self.indent = len(first) - len(first.lstrip())
-        self.tree = next(node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef))
+        self.tree = self._tree("".join(lines))
+        if self.tree is None:
+            raise QuadrantsSyntaxError(f"{self._shown(self.first_line, 1, None)}\n'{self.name}' is not defined by a 'def' of its own")
+
+    @staticmethod
+    def _tree(text):
+        """The definition in a text, which may be indented; None."""
+        is_indented = text[0].isspace()
+        try:
+            tree = ast.parse("if True:\n" + text if is_indented else text)
+        except SyntaxError:
+            # A part of a statement, such as a lambda.
+            return None
+        # As if the first line were not there.
+        ast.increment_lineno(tree, -is_indented)
+        return next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
 
     @functools.cached_property
     def nodes(self):
@@ -49,12 +66,12 @@ class Source:
 
     def column_of(self, node):
         """The column of a node in the file, from 1."""
-        return self.indent + node.col_offset + 1
+        return node.col_offset + 1
 
     def shown(self, node):
         """Where a node is, its line, and carets below it."""
         end = node.end_col_offset if node.end_lineno == node.lineno else None
-        return self._shown(self.line_of(node), self.column_of(node), end and end + self.indent)
+        return self._shown(self.line_of(node), self.column_of(node), end)
 
     def shown_at(self, line, column):
         """The same for a line and a column that the compiler says."""

@@ -226,6 +226,37 @@ def test_operations_are_of_kernels_alone():
         qd.sqrt(2.0)
 
 
-def test_kernels_have_a_source_that_can_be_read():
-    with pytest.raises(qd.QuadrantsRuntimeError, match="the source of 'k' cannot be read from <string>"):
+@pytest.mark.parametrize("decorator", ["kernel", "func"])
+def test_what_is_no_function(decorator):
+    @qd.kernel
+    def k():
+        pass
+
+    for given in (len, int, k, staticmethod(len)):
+        with pytest.raises(qd.QuadrantsSyntaxError, match="are made of functions, and not of <"):
+            getattr(qd, decorator)(given)
+
+
+def test_functions_without_a_source(module):
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r'File "<string>", in k:\n.*could not get source code'):
         exec("@qd.kernel\ndef k(): pass", {"qd": qd})
+    for text in ["k = qd.kernel(lambda: 1)\n", "@qd.kernel\nasync def k(): pass\n", "print(qd.kernel(lambda: 1),\n  1)\n"]:
+        with pytest.raises(qd.QuadrantsSyntaxError, match=r"line 2, in (.|\n)*\^(.|\n)*is not defined by a 'def' of its own"):
+            module(text)
+
+
+def test_lines_that_are_indented_less(module):
+    text = "class C:\n    @staticmethod\n    @qd.kernel\n    def k(n: qd.i32) -> qd.i32:\n        \"\"\"A text\nof lines.\n\"\"\"\n"
+    text += "# And a comment.\n        m = n + 1\n        return {}\n"
+    assert module(text.format("m")).C.k(4) == 5
+    with pytest.raises(qd.QuadrantsNameError) as caught:
+        module(text.format("m + é")).C.k(4)
+    place, line, carets, message = str(caught.value).split("\n")
+    assert place.endswith("line 11, in k:") and line[carets.index("^")] == "é" and carets.count("^") == 1
+
+
+def test_lines_with_tabs(module):
+    with pytest.raises(qd.QuadrantsNameError) as caught:
+        module("if True:\n\t@qd.kernel\n\tdef k(n: qd.i32) -> qd.i32:\n\t\treturn\tn +\tmissing\n").k(4)
+    place, line, carets, message = str(caught.value).split("\n")
+    assert place.endswith("line 5, in k:") and line[carets.index("^") : carets.rindex("^") + 1] == "missing"
