@@ -252,7 +252,19 @@ class Expressions:
         return self.name(node)
 
     def on_Tuple(self, node):
-        return tuple(self.expression(each) for each in node.elts)
+        return tuple(value for _, value in self.each(node.elts))
+
+    def each(self, nodes):
+        """What expressions in a row are, each with its node; one after a `*` is several."""
+        for node in nodes:
+            if isinstance(node, ast.Starred):
+                yield from ((node, value) for value in self.expression(node.value))
+            else:
+                yield node, self.expression(node)
+
+    def on_Slice(self, node):
+        bounds = (node.lower, node.upper, node.step)
+        return slice(*(None if each is None else self.expression(each) for each in bounds))
 
     def on_Attribute(self, node):
         base = self.expression(node.value)

@@ -5,7 +5,7 @@ import ast
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import Func, Method, axes_of, ndrange
-from qd._statements import Statements, jumps
+from qd._statements import SEVERAL, Statements, jumps
 from qd._values import Array
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
 
@@ -23,7 +23,7 @@ class Loop:
 
 def _targets(node):
     """The variables of a loop."""
-    return node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
+    return node.target.elts if isinstance(node.target, SEVERAL) else [node.target]
 
 
 class Loops(Statements):
@@ -56,7 +56,8 @@ class Loops(Statements):
             unknown = [each for each in call.keywords if iterated is range or each.arg != "axes"]
             if unknown:
                 raise self.later(unknown[0].value, f"a keyword of {iterated.__name__} in a kernel")
-            bounds = self._range_of(call, zero) if iterated is range else [self._dimension(each, zero) for each in call.args]
+            given = [*self.each(call.args)]
+            bounds = self._range_of(call, given, zero) if iterated is range else [self._dimension(*each, zero) for each in given]
         else:
             raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
         names = _targets(node)
@@ -88,15 +89,14 @@ class Loops(Statements):
         first = self.literal(node, first)
         return first, self.binary(node, "+", first, extent, on_host=True)
 
-    def _range_of(self, call, zero):
-        if not 1 <= len(call.args) <= 2:
-            raise self.error(QuadrantsSyntaxError, call, f"Range should have 1 or 2 arguments, found {len(call.args)}")
-        first, *second = [self._bound(argument, self.expression(argument)) for argument in call.args]
+    def _range_of(self, call, given, zero):
+        if not 1 <= len(given) <= 2:
+            raise self.error(QuadrantsSyntaxError, call, f"Range should have 1 or 2 arguments, found {len(given)}")
+        first, *second = [self._bound(*each) for each in given]
         return [(first, second[0])] if second else [(zero, first)]
 
-    def _dimension(self, node, zero):
+    def _dimension(self, node, given, zero):
         """An entry of an `ndrange`: an end, or a begin and an end."""
-        given = self.expression(node)
         if not isinstance(given, tuple):
             return zero, self._bound(node, given)
         if len(given) != 2:

@@ -11,6 +11,10 @@ from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsSyntaxError
 
 
+# What several names are assigned as.
+SEVERAL = (ast.Tuple, ast.List)
+
+
 def jumps(statements, kinds=(ast.Break, ast.Continue)):
     """Whether statements may leave the loop that they are in, or its round."""
     for statement in statements:
@@ -93,10 +97,9 @@ class Statements(Calls):
 
     def _bind(self, target, value):
         """Gives an object of Python a name."""
-        if isinstance(target, ast.Tuple):
+        if isinstance(target, SEVERAL):
             values = tuple(value)
-            if len(values) != len(target.elts):
-                raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            self._check_names(target, values)
             for each, one in zip(target.elts, values):
                 self._bind(each, one)
         elif not isinstance(target, ast.Name):
@@ -106,11 +109,18 @@ class Statements(Calls):
         else:
             self.frame.scopes[-1][target.id] = value
 
+    def _check_names(self, target, values):
+        """That there is a name for each value."""
+        for each in target.elts:
+            if isinstance(each, ast.Starred):
+                raise self.later(each, "a name of the values that are left")
+        if len(values) != len(target.elts):
+            raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+
     def assign(self, target, value, node):
-        if isinstance(target, ast.Tuple):
+        if isinstance(target, SEVERAL):
             values = value if isinstance(value, tuple) else ()
-            if len(values) != len(target.elts):
-                raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            self._check_names(target, values)
             for each, one in zip(target.elts, values):
                 self.assign(each, one, node)
         elif isinstance(target, ast.Name):

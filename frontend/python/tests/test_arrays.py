@@ -94,6 +94,31 @@ def test_three_dimensions_and_indices_of_any_type():
     np.testing.assert_array_equal(out, 10 * a[:, :, 6] + 7)
 
 
+def test_shapes_as_bounds():
+    field = qd.field(qd.i32, shape=(3, 4), offset=(0, 0))
+    bounds = (1, 3)
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 3], b: qd.types.NDArray[qd.i32, 2]) -> qd.i32:
+        for i, j, l in qd.ndrange(*a.shape):
+            a[i, j, l] = 100 * i + 10 * j + l
+        for [i, j] in qd.ndrange((1, 2), *b.shape[1:]):
+            b[i, j] += 1
+        for i, j in qd.ndrange(*field.shape):
+            field[i, j] = i * j
+        sum = 0
+        for i in range(*bounds):
+            [x, (y, z)] = i, (2, *bounds[1:])
+            sum += x * y * z
+        return sum
+
+    a, b = np.zeros((2, 3, 5), np.int32), np.zeros((2, 3), np.int32)
+    assert k(a, b) == 18
+    np.testing.assert_array_equal(a, np.fromfunction(lambda i, j, l: 100 * i + 10 * j + l, a.shape))
+    np.testing.assert_array_equal(field.to_numpy(), np.outer(range(3), range(4)))
+    assert b.tolist() == [[0] * 3, [1] * 3]
+
+
 def test_bounds_of_several_dimensions_that_the_device_computes():
     @qd.kernel
     def k(out: qd.types.NDArray[qd.i32, 3], a: qd.types.NDArray[qd.i32, 1], n: qd.i32):
