@@ -10,9 +10,15 @@ import typing
 
 from qd import _foreign
 from qd._dtypes import OF_NUMPY, DataType, u1
-from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template
+from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template, signature_of
 from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
-from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError, QuadrantsRuntimeTypeError, QuadrantsSyntaxError
+from qd.exception import (
+    QuadrantsCompilationError,
+    QuadrantsNameError,
+    QuadrantsRuntimeError,
+    QuadrantsRuntimeTypeError,
+    QuadrantsSyntaxError,
+)
 from qd.types import NDArray, NdarrayType, ndarray
 
 
@@ -101,9 +107,9 @@ class Signature:
         self.is_cuda = config.arch.name == "cuda"
         self.defaults = {int: config.default_ip, float: config.default_fp, bool: u1}
         try:
-            self.python = inspect.signature(function, eval_str=True)
-        except NameError:
-            self.python = inspect.signature(function)
+            self.python = signature_of(function)
+        except NameError as error:
+            raise self._unknown(error.name) from None
         *_, owner, _ = ["<locals>", *function.__qualname__.split(".")]
         self.is_method = owner != "<locals>"
         nodes = {node.arg: node for node in ast.walk(source.tree.args) if isinstance(node, ast.arg)}
@@ -116,6 +122,14 @@ class Signature:
         self.is_positional = all(each.kind is not each.KEYWORD_ONLY for each in self.python.parameters.values())
         self.packers = [(self._packer(kind), str(number), kind) for number, kind in kinds]
         self.is_tuple, self.results = self._results()
+
+    def _unknown(self, name):
+        """An error of an annotation that has a name which means nothing."""
+        tree = self.source.tree
+        nodes = [node for part in (tree.args, tree.returns) if part for node in ast.walk(part)]
+        # An annotation may be text.
+        has_it = (each for each in nodes if getattr(each, "id", None) == name or name in str(getattr(each, "value", "")))
+        return QuadrantsNameError(f'{self.source.shown(next(has_it, tree))}\nName "{name}" is not defined')
 
     def _parameter(self, parameter, node):
         annotation = parameter.annotation

@@ -38,6 +38,23 @@ def is_template(annotation):
     return annotation in (template, Template) or isinstance(annotation, Template)
 
 
+def closure_of(function):
+    """What a function uses of the functions around it, by name."""
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:
+            # Nothing has been assigned to it yet.
+            pass
+    return found
+
+
+def signature_of(function):
+    """A function's signature, in which annotations that are text are what that means."""
+    return inspect.signature(function, locals=closure_of(function), eval_str=True)
+
+
 def _key(value):
     if isinstance(value, tuple):
         return type(value), tuple(map(_key, value))
@@ -135,7 +152,7 @@ class Func(Generic[P, R]):
     @functools.cached_property
     def signature(self):
         try:
-            return inspect.signature(self.function, eval_str=True)
+            return signature_of(self.function)
         except NameError:
             return inspect.signature(self.function)
 
@@ -325,13 +342,7 @@ class Frame:
         self.objects = {}
         self.is_done = False
         self.returned = None
-        self.closure = {}
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            try:
-                self.closure[name] = cell.cell_contents
-            except ValueError:
-                # Nothing has been assigned to it yet.
-                pass
+        self.closure = closure_of(function)
         self.globals = function.__globals__
         # Names that the function assigns, in whatever block: they are never those of its surroundings.
         self.locals = set(function.__code__.co_varnames)

@@ -8,7 +8,7 @@ from qd._functions import loop_config
 from qd._operations import ASSIGNING
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
-from qd.exception import QuadrantsSyntaxError
+from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
 
 
 # What several names are assigned as.
@@ -186,10 +186,23 @@ class Statements(Calls):
         if node.value is None:
             raise self.error(QuadrantsSyntaxError, node, "a variable begins with a value")
         value = self.value(node.value)
-        dtype = self.signature.scalar(self.expression(node.annotation))
+        dtype = self.signature.scalar(self._annotation(node.annotation))
         if dtype is None:
             raise self.later(node.annotation, "a variable that is no scalar")
+        known = self.lookup(node.target.id) if isinstance(node.target, ast.Name) else MISSING
+        if isinstance(known, (Variable, Spanning)) and (has := self.read(node, known).dtype) != dtype:
+            raise self.error(QuadrantsTypeError, node.annotation, f"'{node.target.id}' is of type '{has}' already")
         self.assign(node.target, self.cast(node, value, dtype), node.value)
+
+    def _annotation(self, node):
+        """What an annotation says, which may be text."""
+        said = self.expression(node)
+        if not isinstance(said, str):
+            return said
+        meant = ast.parse(said, mode="eval").body
+        for each in ast.walk(meant):
+            ast.copy_location(each, node)
+        return self.expression(meant)
 
     def do_AugAssign(self, node):
         name = _BINARY.get(type(node.op), type(node.op).__name__)

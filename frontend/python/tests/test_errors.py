@@ -48,6 +48,8 @@ CASES = [
     (qd.QuadrantsSyntaxError, "t += 4", 'Kernel argument "t" is immutable in the kernel', "t", (3,), "t: qd.template()"),
     (qd.QuadrantsCompilationError, "x, *y = n, n", "the values that are left isn't there yet", "*y"),
     (qd.QuadrantsSyntaxError, "[x, y] = n", "2 names take as many values", "[x, y]"),
+    (qd.QuadrantsTypeError, "x = n\nx: qd.f32 = 2.5", "'x' is of type 'i32' already", "qd.f32"),
+    (qd.QuadrantsTypeError, "x: float = n\nfor i in range(n):\n    x: 'qd.f64' = 2.5", "'x' is of type 'f32' already", "'qd.f64'"),
     (qd.QuadrantsSyntaxError, "for i in range(1, n, 2):\n    pass", "Range should have 1 or 2 arguments", "range(1, n, 2)"),
     (qd.QuadrantsSyntaxError, "for i in range(n):\n    for i in range(n):\n        pass", "already declared in the outer scope", "i"),
     (qd.QuadrantsSyntaxError, "a[0] = n is n", "in Quadrants scope is not supported", "n is n"),
