@@ -424,6 +424,8 @@ class Calls(Expressions):
         old = self.name(place)
         new, *desired = [self.value(each) for each in given]
         sign = SIGNS.get(operation.name)
+        if old.dtype.is_real and (operation is CAS or sign in ("&", "|", "^")):
+            raise self.error(QuadrantsTypeError, node, f"{operation.name} requires integer operands, and not '{old.dtype}'")
         if operation is CAS:
             same = self.binary(node, "==", old, new)
             new = self.made(node, "select", same.number, desired[0].number, old.number)
