@@ -112,6 +112,8 @@ class Expressions:
         if isinstance(found, Variable):
             if found.task != self.task:
                 raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
+            if found.is_pending:
+                raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
             return self.made(node, "get", found.number)
         if isinstance(found, Spanning):
             return self.read(node, found)

@@ -69,7 +69,7 @@ class Statements(Calls):
     def _declare_named(self, node):
         """Declares what an expression assigns: some of it may be in a branch, and its names are of the block around."""
         for each in ast.walk(node):
-            if isinstance(each, ast.NamedExpr) and self.lookup(each.target.id) is MISSING:
+            if isinstance(each, ast.NamedExpr) and not self._spans(each.target.id) and self.lookup(each.target.id) is MISSING:
                 number = self.ask(each, "declare_later")
                 self.frame.scopes[-1][each.target.id] = Variable(number, self.task, is_pending=True)
 
@@ -162,9 +162,13 @@ class Statements(Calls):
         self._assign_name(node.target, self.expression(node.value), node.value)
         return self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
 
+    def _spans(self, name):
+        """Whether several tasks have what is declared here."""
+        return name in self.frame.spanning and len(self.frame.scopes) == self.frame.top
+
     def _declare(self, node, name, value):
         frame = self.frame
-        if name in frame.spanning and len(frame.scopes) == frame.top:
+        if self._spans(name):
             frame.scopes[-1][name] = variable = Spanning(self.temporary(node, name, value.dtype))
             self.write(node, variable, value)
             return

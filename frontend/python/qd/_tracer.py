@@ -153,13 +153,21 @@ class Tracer(Loops):
                 here = set()
             if assigned:
                 found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
-            if not has_tasks:
-                direct = [statement.target] if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else getattr(statement, "targets", [])
-                stored = [node for target in direct for node in ast.walk(target)]
-                if self.frame.source.has_named:
-                    stored += [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
-                here |= {node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+            # What a static `if` assigns beside its tasks, those after it have.
+            (assigned if has_tasks else here).update(self._assigned(statement))
         return found
+
+    def _assigned(self, statement):
+        """The names that a statement of the top level assigns there."""
+        if isinstance(statement, ast.If) and self.is_static(statement.test):
+            return set().union(*map(self._assigned, statement.body + statement.orelse))
+        if isinstance(statement, ast.For):
+            return set()
+        direct = [statement.target] if isinstance(statement, (ast.AnnAssign, ast.AugAssign)) else getattr(statement, "targets", [])
+        stored = [node for target in direct for node in ast.walk(target)]
+        if self.frame.source.has_named:
+            stored += [node.target for node in ast.walk(statement) if isinstance(node, ast.NamedExpr)]
+        return {node.id for node in stored if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
 
     def temporary(self, node, name, dtype):
         """An array of one element that a launch brings along."""

@@ -137,6 +137,33 @@ def test_variables_of_any_type_span_tasks():
     assert k(a[-1:], 0.5) == (30.0, 257, False)
 
 
+@pytest.mark.parametrize("has_loops", [False, True])
+def test_variables_of_static_branches_span_tasks(has_loops):
+    @qd.kernel
+    def k(a: Ints, has_loops: qd.template()) -> (qd.i32, qd.i32, qd.i32):
+        if qd.static(True):
+            if qd.static(has_loops):
+                for i in a:
+                    a[i] += 10
+                count = a[0]
+                last = 0
+            else:
+                count, last = a[0], 0
+        for i in a:
+            count += a[i]
+        a[0] = (seen := a[1] + 1)
+        for i in a:
+            seen += 1
+            if i == a.shape[0] - 1:
+                last = i
+        return count, seen, last
+
+    a = np.arange(1, 101, dtype=np.int32)
+    more = 10 if has_loops else 0
+    assert k(a, has_loops) == (5051 + 101 * more, 103 + more, 99)
+    assert a[0] == 3 + more
+
+
 def test_plain_assignments_and_operations_that_are_atomic():
     @qd.kernel
     def k(a: Ints) -> (qd.i32, qd.i32, qd.i32, qd.u32, qd.i32):
