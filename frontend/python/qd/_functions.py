@@ -130,10 +130,11 @@ class Bundle:
 
     def __getattr__(self, name):
         found = getattr(self._type, name)
-        if isinstance(found, Func):
-            return Method(found, self)
         # A static method is a function, too, when the class is asked for it.
-        return found.__get__(self) if isinstance(inspect.getattr_static(self._type, name), _BOUND) else found
+        member = inspect.getattr_static(self._type, name)
+        if isinstance(member, Func):
+            return Method(found, self)
+        return found.__get__(self) if isinstance(member, _BOUND) else found
 
 
 class Func(Generic[P, R]):

@@ -257,3 +257,18 @@ def test_an_object_that_has_itself():
 
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0.inner .*has itself as a member"):
         Loop().k()
+
+
+def test_static_methods_that_are_kernel_functions():
+    @qd.data_oriented
+    class Scale:
+        @staticmethod
+        @qd.func
+        def twice(x, y=2):
+            return x * y
+
+        @qd.kernel
+        def k(self, x: qd.i32) -> (qd.i32, qd.i32):
+            return self.twice(x), Scale.twice(x, y=3)
+
+    assert Scale().k(5) == (10, 15)
