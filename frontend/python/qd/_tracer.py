@@ -34,6 +34,9 @@ _LOCATED = {
 }  # fmt: skip
 
 
+# What ends a function, an unrolled loop or a round of it.
+_LEAVING = (ast.Return, ast.Break, ast.Continue)
+
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
 I64 = BY_NAME["i64"]
@@ -147,14 +150,14 @@ class Tracer(Loops):
         for statement in statements:
             if statement in constants:
                 continue
-            has_tasks = self._has_tasks(statement)
-            if has_tasks:
+            is_apart = self._is_apart(statement)
+            if is_apart:
                 assigned |= here
                 here = set()
             if assigned:
                 found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
             # What a static `if` assigns beside its tasks, those after it have.
-            (assigned if has_tasks else here).update(self._assigned(statement))
+            (assigned if is_apart else here).update(self._assigned(statement))
         return found
 
     def _assigned(self, statement):
@@ -190,18 +193,27 @@ class Tracer(Loops):
             if self.is_loop_config(statement):
                 self._config = self.python(statement.value)
                 continue
-            if not self._has_tasks(statement):
+            if not self._is_apart(statement):
                 run.append(statement)
-                if isinstance(statement, ast.Return):
+                if isinstance(statement, _LEAVING):
                     break
                 continue
             self._serial_task(run, constants)
             run = []
             self._tasks(statement)
             self._config = NO_CONFIG
-            if self.frame.is_done:
+            if self.frame.is_done or (self.frame.loops and self.frame.loops[-1].left):
                 return
         self._serial_task(run, constants)
+
+    def _is_apart(self, statement):
+        """Whether a statement of the top level is no part of a task: it has some itself, or there may be none after it."""
+        if self._has_tasks(statement):
+            return True
+        if isinstance(statement, (ast.If, ast.For)) and self.is_static(statement.test if isinstance(statement, ast.If) else statement.iter):
+            leaves = any(isinstance(node, _LEAVING) for node in ast.walk(statement))
+            return leaves and any(map(self._has_tasks, self.frame.source.tree.body))
+        return False
 
     def _has_tasks(self, statement):
         """Whether a statement of the top level is a loop, or has some at the top level, too."""

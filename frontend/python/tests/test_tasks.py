@@ -164,6 +164,38 @@ def test_variables_of_static_branches_span_tasks(has_loops):
     assert a[0] == 3 + more
 
 
+def test_static_branches_that_leave_before_a_loop():
+    @qd.func
+    def add(a, is_left: qd.template()):
+        if qd.static(is_left):
+            return
+        for i in a:
+            a[i] += 1
+
+    @qd.kernel
+    def k(a: Ints, is_left: qd.template()) -> qd.i32:
+        sum = 5
+        for n in qd.static(range(5)):
+            sum += 1
+            if qd.static(n == 1):
+                continue
+            if qd.static(n == 3):
+                break
+            add(a, qd.static(n == 2))
+            for i in a:
+                a[i] += 10
+        if qd.static(is_left):
+            return -sum
+        for i in a:
+            sum += a[i]
+        return sum
+
+    a = np.zeros(10, np.int32)
+    assert k(a, True) == -9
+    assert (a == 21).all()
+    assert k(a, False) == 9 + 420
+
+
 def test_plain_assignments_and_operations_that_are_atomic():
     @qd.kernel
     def k(a: Ints) -> (qd.i32, qd.i32, qd.i32, qd.u32, qd.i32):
