@@ -201,9 +201,12 @@ class Expressions:
             found = self._around(each.id) if found is MISSING else found
             if found is not MISSING:
                 names[each.id] = found
-        message = "it is computed by the kernel: it is not known while tracing"
+        kind, message = QuadrantsSyntaxError, "it is computed by the kernel: it is not known while tracing"
         try:
             made = eval(compile(ast.Expression(node), self.frame.source.file, "eval"), names)
+        except QuadrantsCompilationError as error:
+            # Of the package's own objects, which do not know where they are made.
+            kind, message = type(error), str(error)
         except TypeError as error:
             if not any(isinstance(each, (Value, Array, Bundle)) for each in names.values()):
                 raise
@@ -211,7 +214,7 @@ class Expressions:
         else:
             if not isinstance(made, Value):
                 return made
-        raise self.error(QuadrantsSyntaxError, node, message)
+        raise self.error(kind, node, message)
 
     # Values.
 

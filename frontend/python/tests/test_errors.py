@@ -55,6 +55,7 @@ CASES = [
     (qd.QuadrantsTypeError, "x = a[0]\nqd.atomic_cas(x, 1.0, 2.0)", "requires integer operands", "qd.atomic_cas(x, 1.0, 2.0)"),
     (qd.QuadrantsTypeError, "a[0] = qd.cast(a[0], n)", "a type is expected", "n"),
     (qd.QuadrantsNameError, "a[(i := 2)] = i + 5.0", 'Name "i" is not defined', "i"),
+    (qd.QuadrantsTypeError, "for i, j in qd.static(qd.ndrange(2, 2.5)):\n    pass", "a dimension is an integer", "qd.static(qd.ndrange(2, 2.5))"),
     (qd.QuadrantsSyntaxError, "for i in range(1, n, 2):\n    pass", "Range should have 1 or 2 arguments", "range(1, n, 2)"),
     (qd.QuadrantsSyntaxError, "for i in range(n):\n    for i in range(n):\n        pass", "already declared in the outer scope", "i"),
     (qd.QuadrantsSyntaxError, "a[0] = n is n", "in Quadrants scope is not supported", "n is n"),
