@@ -190,12 +190,17 @@ class Expressions:
     def python(self, node):
         """What Python makes of an expression."""
         self.node = node
+        used = [each for each in ast.walk(node) if isinstance(each, ast.Name)]
+        # A comprehension has names of its own.
+        own = {each.id for each in used if isinstance(each.ctx, ast.Store)}
         names = {}
-        for each in ast.walk(node):
-            if not isinstance(each, ast.Name) or each.id in names:
+        for each in used:
+            if each.id in names:
                 continue
             found = self.lookup(each.id)
             if isinstance(found, (Variable, Spanning)):
+                if each.id in own:
+                    continue
                 message = f'"{each.id}" is computed by the kernel: it is not known while tracing'
                 raise self.error(QuadrantsSyntaxError, each, message)
             found = self._around(each.id) if found is MISSING else found

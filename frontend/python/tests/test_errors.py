@@ -110,6 +110,8 @@ def test_static_of_what_the_kernel_computes(module, asks):
 def test_static_of_what_is_known_of_values(module):
     text = "@qd.kernel\ndef k(x: qd.f64) -> qd.i32:\n    return 1 if qd.static(x is not None and x.dtype == qd.f64) else 0\n"
     assert module(text).k(0.5) == 1
+    text = "@qd.kernel\ndef k() -> qd.i32:\n    i = 1\n    i += 1\n    return qd.static(sum(i * i for i in range(4))) + i\n"
+    assert module(text).k() == 16
 
 
 def test_static_of_numbers_that_are_arguments(module):
