@@ -156,8 +156,11 @@ class Expressions:
 
     def callee(self, node):
         """What a call calls, where that is known without tracing anything; MISSING."""
+        return self.known_as(node.func)
+
+    def known_as(self, node):
+        """What a name is, or an attribute of what it is, where that is known without tracing anything; MISSING."""
         parts = []
-        node = node.func
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
             node = node.value

@@ -7,10 +7,12 @@ from qd import _core
 from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
+from qd._expressions import MISSING
 from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
 from qd._loops import Loop, Loops
 from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
+from qd._storage import Field
 from qd._subgroup import SubgroupFunc
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import (
@@ -396,9 +398,16 @@ class Tracer(Loops):
             callee = self.callee(node) if isinstance(node, ast.Call) else None
             if isinstance(callee, (Func, Method, SubgroupFunc, BlockFunc)) or is_plain(callee):
                 return False
-            if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) and node.value.id in known:
+            if isinstance(node, ast.Subscript) and not self._has_no_elements(node.value):
                 return False
         return True
+
+    def _has_no_elements(self, node):
+        """Whether an expression is a shape, or an object of Python that is no array."""
+        if isinstance(node, ast.Attribute) and node.attr == "shape":
+            return True
+        found = self.known_as(node)
+        return found is not MISSING and not isinstance(found, (Array, Field, Value, Variable, Spanning))
 
     def _serial_task(self, statements, constants):
         """Statements that one thread executes; constants are computed where they are used."""

@@ -1,5 +1,8 @@
 """What several tasks share: variables, and bounds that are computed on the device."""
 
+import dataclasses
+import types
+
 import numpy as np
 import pytest
 
@@ -194,6 +197,32 @@ def test_static_branches_that_leave_before_a_loop():
     assert k(a, True) == -9
     assert (a == 21).all()
     assert k(a, False) == 9 + 420
+
+
+def test_elements_are_read_where_a_program_says():
+    """Whatever the array is, and wherever the kernel finds it."""
+    holder = types.SimpleNamespace(field=qd.field(qd.i32, shape=()), sizes=(2, 3))
+    field, fields = qd.field(qd.i32, shape=()), [qd.field(qd.i32, shape=(2,))]
+
+    @dataclasses.dataclass
+    class Arrays:
+        a: Ints
+
+    @qd.kernel
+    def k(given: Arrays, template: qd.template(), out: Ints):
+        u = field[None]
+        v = holder.field[None] + holder.sizes[1] * out.shape[0]
+        w = fields[0][1] + 1
+        x = given.a[0]
+        y = template[None]
+        field[None] = holder.field[None] = template[None] = 100
+        fields[0][1] = given.a[0] = 100
+        for i in out:
+            out[i] = u + 2 * v + 4 * w + 8 * x + 16 * y
+
+    out = np.zeros(5, np.int32)
+    k(Arrays(np.zeros(1, np.int32)), qd.field(qd.i32, shape=()), out)
+    assert out.tolist() == [2 * 15 + 4] * 5
 
 
 def test_plain_assignments_and_operations_that_are_atomic():
