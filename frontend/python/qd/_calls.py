@@ -192,6 +192,32 @@ class Calls(Expressions):
             return frame
         raise self.error(QuadrantsTypeError, node, message)
 
+    def assigned(self, func):
+        """The names that a function assigns, itself or by the functions that it gives them to."""
+        if func not in self._assigning:
+            # Of one that calls itself, those that are known so far.
+            found = self._assigning[func] = set()
+            caller, self.frame = self.frame, Frame(func.function, func.source)
+            for node in func.source.nodes:
+                found.update(self.assigned_by(node))
+            self.frame = caller
+        return self._assigning[func]
+
+    def assigned_by(self, node):
+        """The names that a node assigns: a target, a call's arguments for templates that are assigned, and what is atomic."""
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            return [node.id]
+        if not isinstance(node, ast.Call):
+            return []
+        callee, given = self.callee(node), []
+        if isinstance(callee, Operation) and callee.name in ATOMICS:
+            given = node.args[:1]
+        elif isinstance(callee, (Func, Method)):
+            func, skipped = (callee.func, 1) if isinstance(callee, Method) else (callee, 0)
+            names = func.templates & self.assigned(func)
+            given = [argument for name, argument in func.given(node, skipped) if name in names]
+        return [each.id for each in given if isinstance(each, ast.Name)]
+
     def _check_cycle(self, node, entered):
         """That a function does not call itself, but for other objects."""
         names = [entered.source.name]
@@ -224,7 +250,7 @@ class Calls(Expressions):
         dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
         if dtype is not None:
             value = self.cast(node, value, dtype)
-        if name in func.assigned:
+        if name in self.assigned(func):
             return Variable(self.ask(node, "declare", value.number), self.task)
         return value
 

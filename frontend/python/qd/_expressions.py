@@ -63,6 +63,8 @@ class Expressions:
         self.task = 0
         # Functions of Python that are inlined, by themselves.
         self.plain = {}
+        # By functions, the names that they assign.
+        self._assigning = {}
         # How many runtime branches and loops are open, in all frames.
         self.depth = 0
         # What is traced, for errors of any kind.

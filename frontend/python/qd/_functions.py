@@ -158,21 +158,14 @@ class Func(Generic[P, R]):
             return inspect.signature(self.function)
 
     @functools.cached_property
-    def assigned(self):
-        """The names that it assigns."""
-        nodes = self.source.nodes
-        return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-    @functools.cached_property
     def templates(self):
         """The names of its template parameters."""
         return {name for name, each in self.signature.parameters.items() if is_template(each.annotation)}
 
-    def assigned_of(self, call, skipped=0):
-        """The names among a call's arguments that it assigns: those of template parameters."""
+    def given(self, call, skipped=0):
+        """A call's arguments, each with the name of its parameter; `skipped` are given before."""
         positions = [*self.signature.parameters][skipped:]
-        given = [*zip(positions, call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
-        return [node.id for name, node in given if isinstance(node, ast.Name) and name in self.templates & self.assigned]
+        return [*zip(positions, call.args), *((keyword.arg, keyword.value) for keyword in call.keywords)]
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
@@ -213,10 +206,6 @@ class Method(Generic[P, R]):
     def __init__(self, func, instance):
         self.func = func
         self.instance = instance
-
-    def assigned_of(self, call):
-        """The names among a call's arguments that it assigns."""
-        return self.func.assigned_of(call, 1)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         return self.func(self.instance, *args, **kwargs)

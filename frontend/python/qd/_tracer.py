@@ -10,7 +10,6 @@ from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
 from qd._loops import Loop, Loops
-from qd._operations import ATOMICS, Operation
 from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc
@@ -375,16 +374,7 @@ class Tracer(Loops):
         """How often each name is assigned, by the function that is traced or by one that it is given to."""
         stored = {}
         for node in self.frame.source.nodes:
-            names = []
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names = [node.id]
-            elif isinstance(node, ast.Call):
-                callee = self.callee(node)
-                if isinstance(callee, (Func, Method)):
-                    names = callee.assigned_of(node)
-                elif isinstance(callee, Operation) and callee.name in ATOMICS:
-                    names = [each.id for each in node.args[:1] if isinstance(each, ast.Name)]
-            for name in names:
+            for name in self.assigned_by(node):
                 stored[name] = stored.get(name, 0) + 1
         return stored
 

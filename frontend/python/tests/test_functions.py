@@ -519,6 +519,36 @@ def test_arguments_are_computed_in_order():
     assert out.tolist() == [1000, 1002, 1004]
 
 
+def test_variables_that_are_given_on():
+    @qd.func
+    def bump(x: qd.template()):
+        x += 1
+
+    @qd.func
+    def count(x: qd.template()):
+        qd.atomic_add(x, 1)
+
+    @qd.func
+    def both(x: qd.template(), y: qd.template()):
+        bump(x)
+        count(x=y)
+
+    @qd.func
+    def next_of(x, y):
+        both(x, y)
+        return 10 * x + y
+
+    @qd.kernel
+    def k(n: qd.i32) -> (qd.i32, qd.i32, qd.i32):
+        x = n
+        y = 0
+        for i in range(n):
+            both(x, y)
+        return x, y, next_of(n, 1)
+
+    assert k(100) == (200, 100, 1012)
+
+
 def test_long_unrolled_loops_warn():
     @qd.kernel
     def k(n: qd.template()) -> qd.i32:
