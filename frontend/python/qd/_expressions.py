@@ -161,10 +161,10 @@ class Expressions:
         return self.known_as(node.func)
 
     def known_as(self, node):
-        """What a name is, or an attribute of what it is, where that is known without tracing anything; MISSING."""
+        """What a name is, or a part of what it is, where that is known without tracing anything; MISSING."""
         parts = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
+        while isinstance(node, ast.Attribute) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+            parts.append(node)
             node = node.value
         if not isinstance(node, ast.Name):
             return MISSING
@@ -172,7 +172,17 @@ class Expressions:
         if found is MISSING:
             found = self._around(node.id)
         for part in reversed(parts):
-            found = MISSING if isinstance(found, (Value, Variable, Spanning, Array)) else getattr(found, part, MISSING)
+            if isinstance(found, (Value, Variable, Spanning, Array)):
+                return MISSING
+            if isinstance(part, ast.Attribute):
+                found = getattr(found, part.attr, MISSING)
+            elif isinstance(found, (tuple, list, dict)):
+                try:
+                    found = found[part.slice.value]
+                except (LookupError, TypeError):
+                    return MISSING
+            else:
+                return MISSING
         return found
 
     def warn(self, node, message, category=UserWarning):

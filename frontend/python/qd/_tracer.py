@@ -343,9 +343,16 @@ class Tracer(Loops):
         return array
 
     def _constants(self, statements):
-        """The assignments of names that are assigned once, of what any task can compute, and those of what is static."""
+        """The assignments of names that are assigned once, of what any task can compute, and those of what is static; none of
+        a name that statements before it have."""
         stored = self._stored()
         found = set()
+        # By names, the statements that have them first.
+        first = {}
+        for statement in statements:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name):
+                    first.setdefault(node.id, statement)
         known = {name for scope in self.frame.scopes for name, value in scope.items() if not isinstance(value, (Variable, Spanning))}
         for statement in statements:
             if not isinstance(statement, ast.Assign):
@@ -355,15 +362,16 @@ class Tracer(Loops):
                 # A comprehension has names of its own.
                 own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
                 read = {node.id for node in nodes if isinstance(node, ast.Name)} - own
-                if all(name in known for name in read if name in stored):
+                targets = [node for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+                is_first = all(first[node.id] is statement for node in targets)
+                if is_first and all(name in known for name in read if name in stored):
                     found.add(statement)
-                    targets = [node for target in statement.targets for node in ast.walk(target)]
-                    known.update(node.id for node in targets if isinstance(node, ast.Name))
+                    known.update(node.id for node in targets)
                 continue
             target = statement.targets[0]
             if len(statement.targets) != 1 or not isinstance(target, ast.Name):
                 continue
-            if stored[target.id] != 1 or target.id in known:
+            if stored[target.id] != 1 or target.id in known or first[target.id] is not statement:
                 continue
             if all(isinstance(node, _PURE) for node in nodes) and self._reads_only(nodes, known, stored):
                 found.add(statement)

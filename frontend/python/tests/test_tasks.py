@@ -225,6 +225,33 @@ def test_elements_are_read_where_a_program_says():
     assert out.tolist() == [2 * 15 + 4] * 5
 
 
+def test_names_mean_what_was_assigned_before():
+    sizes = {"a": [4, 8]}
+
+    @qd.kernel
+    def k(out: Ints):
+        n = qd.static(3)
+        out[0] = n
+        n = qd.static(n + 1)
+        out[1] = n
+        for i in range(2, sizes["a"][0]):
+            out[i] = n
+        n = qd.static(n + 1)
+        for i in range(4, sizes["a"][1]):
+            out[i] = n
+
+    @qd.kernel
+    def unknown(out: Ints):
+        out[0] = later
+        later = 5
+
+    out = np.zeros(8, np.int32)
+    k(out)
+    assert out.tolist() == [3, 4, 4, 4, 5, 5, 5, 5]
+    with pytest.raises(qd.QuadrantsNameError, match='Name "later" is not defined'):
+        unknown(out)
+
+
 def test_plain_assignments_and_operations_that_are_atomic():
     @qd.kernel
     def k(a: Ints) -> (qd.i32, qd.i32, qd.i32, qd.u32, qd.i32):
