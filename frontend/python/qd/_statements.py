@@ -225,12 +225,11 @@ class Statements(Calls):
             raise self.later(node.target, "an assignment to this")
         array = self._array(node.target)
         index = self.index(node.target, array)
-        value = self.value(node.value)
         if name in ASSIGNING:
-            self.ask(node, "atomic", name, array.number, index.number, value.number)
+            self.ask(node, "atomic", name, array.number, index.number, self.value(node.value).number)
             return
         old = self.made(node.target, "load", array.number, index.number)
-        new = self.binary(node, name, old, value)
+        new = self.binary(node, name, old, self.value(node.value))
         self.ask(node, "store", array.number, index.number, new.number)
 
     def do_If(self, node):

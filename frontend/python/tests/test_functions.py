@@ -513,7 +513,19 @@ def test_arguments_are_computed_in_order():
             out[i] = all_of(offset, j)
         offset = 2
 
+    @qd.func
+    def replace(a):
+        a[0] = 7
+        return 3
+
+    @qd.kernel
+    def multiply(a: qd.types.NDArray[qd.i32, 1]):
+        a[0] *= replace(a)
+
     assert k(5) == (5015, 25025, 25035)
+    a = np.array([5], np.int32)
+    multiply(a)
+    assert a[0] == 15
     out = np.zeros(3, np.int32)
     spanning(out)
     assert out.tolist() == [1000, 1002, 1004]
