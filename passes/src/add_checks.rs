@@ -4,7 +4,8 @@
 //! |---|---|
 //! | each index of a load, a store or an atomic, against the extent | a load or an atomic yields 0, and nothing is written |
 //! | the divisor of an integer division or remainder, against 0 | the divisor is 1 |
-//! | a signed division of the least number, by −1, but of an `index` | the divisor is 1 |
+//! | a signed division of the least number, by −1 | the divisor is 1 |
+//! | the digit of a `qd.simt.block.radix_rank`, against `2^radix_bits` | its low bits are ranked |
 //! | the live count of a `qd.grid.for_each`, against 0 | it is taken as 0, as ever |
 //! | the elements of `subgroups(full)`, against the subgroup size | lanes beyond them run the body |
 //! | algorithms: they become `checked`, which `qd-expand-algorithms` does | |
@@ -13,7 +14,7 @@
 //! checked. The interpreter needs none of it.
 //!
 //! An index that is within the extent whatever the data is not checked: a constant, the index of a
-//! `qd.grid.for_each` to that extent, a `thread_id` of no more threads than there are elements. An index of a buffer
+//! `qd.grid.for_each` to that extent without `subgroups(full)`, a `thread_id` of no more threads than there are elements. An index of a buffer
 //! that an op before in the same block has is checked there.
 //!
 //! Limits: a subview is checked as the buffer that it is a part of is not: its own extents are what counts. Steps that
@@ -172,10 +173,13 @@ impl<'c> Checks<'c> {
             | grid::AtomicRmw::NAME
             | grid::AtomicExchange::NAME => self.access(op, 1),
             grid::AtomicCas::NAME => self.access(op, 2),
-            "arith.divui" | "arith.remui" | "arith.ceildivui" => division(op, false),
-            "arith.divsi" | "arith.remsi" | "arith.ceildivsi" | "arith.floordivsi" => {
+            "arith.divui" | "arith.remui" | "arith.ceildivui" | "index.divu" | "index.remu"
+            | "index.ceildivu" => division(op, false),
+            "arith.divsi" | "arith.remsi" | "arith.ceildivsi" | "arith.floordivsi"
+            | "index.divs" | "index.rems" | "index.ceildivs" | "index.floordivs" => {
                 division(op, true);
             }
+            simt::BlockRadixRank::NAME => digit(simt::BlockRadixRank::cast(op)),
             _ => {}
         }
     }
@@ -239,7 +243,10 @@ impl<'c> Checks<'c> {
         let Some(for_each) = grid::ForEach::of(self.body) else {
             return false;
         };
-        if index.block_argument().map(|(block, _)| block) != self.body.body() {
+        // Lanes beyond elements that break the promise to fill subgroups run the body.
+        if for_each.subgroups() == Some(SubgroupFill::Full)
+            || index.block_argument().map(|(block, _)| block) != self.body.body()
+        {
             return false;
         }
         let until = for_each.extent();
@@ -295,13 +302,34 @@ fn division(op: Op<'_>, is_signed: bool) {
     let name = op.full_name();
     let mut holds = divisor.ne(0);
     assert(holds, &format!("the divisor of '{name}' is not 0"));
-    // How wide an index is depends on the target.
-    if is_signed && number.ty() != b.index_type() {
-        let least = number.same(i64::MIN >> (64 - bit_width(number.ty())));
-        let fits = number.ne(least) | divisor.ne(-1);
+    if is_signed {
+        let is_above_least = match number.ty() == b.index_type() {
+            // How wide an index is depends on the target: but for 0 the least alone is its own negative.
+            true => number.ne(number.same(0) - number) | number.eq(0),
+            false => number.ne(number.same(i64::MIN >> (64 - bit_width(number.ty())))),
+        };
+        let fits = is_above_least | divisor.ne(-1);
         assert(fits, &format!("'{name}' does not overflow"));
         holds = holds & fits;
     }
     let safe = holds.select(divisor, divisor.same(1));
     op.set_operand_at(1, safe.value());
+}
+
+/// Checks the digit of a thread that is ranked.
+fn digit(rank: simt::BlockRadixRank<'_>) {
+    let b = Builder::before(rank.op());
+    let digit = b.v(rank.digit());
+    let digits = 1 << rank.radix_bits();
+    let fits = digit.lt(digits);
+    let holds = match rank.valid() {
+        Some(valid) => fits | b.v(valid).eq(0),
+        None => fits,
+    };
+    assert(
+        holds,
+        "the digit of 'qd.simt.block.radix_rank' is below 2^radix_bits",
+    );
+    let low = digit & (digits - 1);
+    rank.op().set_operand_at(0, low.value());
 }

@@ -306,7 +306,7 @@ impl<'c> Reader<'_, 'c> {
         if let Some(words) = made_by.and_then(|op| self.controls.get(&op)) {
             return Ok(Operand::Control {
                 first: words.first,
-                words: words.elements,
+                words: words.elements.min(words.words),
             });
         }
         let site = made_by.and_then(|op| self.sites.first.get(&op));
@@ -381,13 +381,12 @@ fn add_bodies(steps: &[Step], to: &mut BTreeSet<String>) {
 struct Words {
     first: u64,
     elements: u64,
-    /// Words of an element.
-    width: u64,
+    words: u64,
 }
 
 impl Words {
     fn end(&self) -> u64 {
-        self.first + self.elements * self.width
+        self.first + self.words
     }
 }
 
@@ -401,11 +400,12 @@ fn controls(kernel: Op<'_>) -> HashMap<Key, Words> {
             let r#type = op.first_result().r#type();
             let shape = descriptor::shape(r#type);
             let elements = shape.into_iter().flatten().flatten().product::<i64>() as u64;
-            let width = u64::from(ir::element_type(r#type).map_or(32, ir::bit_width) / 32);
+            let bits = u64::from(ir::element_type(r#type).map_or(32, ir::bit_width));
             let words = Words {
-                first: u64::next_multiple_of(next, width),
+                first: u64::next_multiple_of(next, (bits / 32).max(1)),
                 elements,
-                width,
+                // An i1 is a byte.
+                words: (elements * bits.max(8)).div_ceil(32),
             };
             next = words.end();
             (op.key(), words)

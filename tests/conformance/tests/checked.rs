@@ -1,7 +1,7 @@
 //! Kernels that are compiled with checks: what is undefined where it goes wrong is told, with the op, its place, the
 //! thread and the numbers, and touches nothing. What does not go wrong is as ever.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report};
+use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, is_vulkan, report};
 use std::sync::{Mutex, PoisonError};
 
 /// Held by each test: the first fault of a device is told to whoever waits first, and the tests share one.
@@ -182,7 +182,69 @@ fn divisions() {
             );
         }
     }
+    for (op, is_signed) in [
+        ("index.divu", false),
+        ("index.divs", true),
+        ("index.remu", false),
+        ("index.rems", true),
+        ("index.ceildivu", false),
+        ("index.ceildivs", true),
+        ("index.floordivs", true),
+        ("arith.divsi", true),
+    ] {
+        let type_of = if op.starts_with("arith") {
+            " : index"
+        } else {
+            ""
+        };
+        let source = quotients("QUOTIENT", "i64").replace(
+            "%z = QUOTIENT %x, %y : i64",
+            &format!(
+                "%p = arith.index_cast %x : i64 to index
+    %q = arith.index_cast %y : i64 to index
+    %r = {op} %p, %q{type_of}
+    %z = arith.index_cast %r : index to i64"
+            ),
+        );
+        well(&source, i64s(&[7, 9, 100], &[2, 3, 1]));
+        let text = format!("the divisor of '{op}' is not 0");
+        refused(&source, i64s(&[7, 8, 9], &[1, 0, 1]), &[&text]);
+        // Where an index has 32 bits this number is 0.
+        if is_signed && !is_vulkan() {
+            let text = format!("'{op}' does not overflow");
+            refused(&source, i64s(&[7, i64::MIN], &[1, -1]), &[&text]);
+        }
+    }
     report("divisions");
+}
+
+/// The rank of each thread's digit, of 8.
+const RANKS: &str = "qd.grid.kernel @main(%a: memref<64xi32>, %o: memref<64xi32>) {
+  %c1 = arith.constant 1 : index
+  qd.grid.phase \"rank\" blocks(%c1) threads(64) {
+    %histogram = qd.simt.block.shared : memref<8xi32, #gpu.address_space<workgroup>>
+    %prefix = qd.simt.block.shared : memref<8xi32, #gpu.address_space<workgroup>>
+    %t = qd.simt.block.thread_id
+    %digit = memref.load %a[%t] : memref<64xi32>
+    %rank = qd.simt.block.radix_rank %digit, %histogram, %prefix {radix_bits = 3 : i32}
+        : memref<8xi32, #gpu.address_space<workgroup>>, memref<8xi32, #gpu.address_space<workgroup>>
+    memref.store %rank, %o[%t] : memref<64xi32>
+  }
+}";
+
+#[test]
+fn digits() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let data = |most: i32| {
+        let digits = (0..64).map(|i| if i == 40 { most } else { i * 5 % 8 });
+        vec![Data::I32(digits.collect()), Data::I32(vec![0; 64])]
+    };
+    well(RANKS, data(7));
+    let text = "the digit of 'qd.simt.block.radix_rank' is below 2^radix_bits";
+    for most in [8, 70_000_000, -1] {
+        refused(RANKS, data(most), &[text, "in thread 40 of block 0"]);
+    }
+    report("digits");
 }
 
 /// A sum, and the elements below a live count.
@@ -238,6 +300,10 @@ fn counts_capacities_and_promises() {
     well(PROMISED, promised(128));
     let fills = "the elements of 'qd.grid.for_each' fill subgroups";
     refused(PROMISED, promised(63), &[fills]);
+    // Lanes beyond the elements are beyond the buffer, too.
+    let whole = PROMISED.replace(" count(%n : memref<i32>)", "");
+    let odd = vec![Data::I32(vec![1; 33]), Data::Count(0)];
+    refused(&whole, odd, &[fills]);
     refused(
         PROMISED,
         promised(-64),

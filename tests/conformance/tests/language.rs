@@ -375,6 +375,54 @@ fn scratch_that_nobody_passes() {
     report("scratch that nobody passes");
 }
 
+/// Scratch of types that are smaller than a word.
+const NARROW_SCRATCH: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xf32>) {
+  %c3 = arith.constant 3 : index
+  %c2 = arith.constant 2 : index
+  %flags = qd.grid.scratch : memref<3xi1>
+  %sum = qd.grid.scratch : memref<1xf64>
+  %bytes = qd.grid.scratch : memref<3xi8>
+  %halves = qd.grid.scratch : memref<3xi16>
+  %reals = qd.grid.scratch : memref<3xf16>
+  qd.grid.for_each %i to %c3 {
+    %zero = arith.constant 0 : i32
+    %x = memref.load %a[%i] : memref<?xi32>
+    %flag = arith.cmpi sgt, %x, %zero : i32
+    memref.store %flag, %flags[%i] : memref<3xi1>
+    %byte = arith.trunci %x : i32 to i8
+    memref.store %byte, %bytes[%i] : memref<3xi8>
+    %half = arith.trunci %x : i32 to i16
+    memref.store %half, %halves[%i] : memref<3xi16>
+    %real = arith.sitofp %byte : i8 to f16
+    memref.store %real, %reals[%i] : memref<3xf16>
+  }
+  qd.grid.for_each %i to %c3 {
+    %j = arith.subi %c2, %i : index
+    %flag = memref.load %flags[%j] : memref<3xi1>
+    %byte = memref.load %bytes[%j] : memref<3xi8>
+    %half = memref.load %halves[%j] : memref<3xi16>
+    %real = memref.load %reals[%j] : memref<3xf16>
+    %f = arith.uitofp %flag : i1 to f32
+    %b = arith.sitofp %byte : i8 to f32
+    %h = arith.sitofp %half : i16 to f32
+    %r = arith.extf %real : f16 to f32
+    %fb = arith.addf %f, %b : f32
+    %hr = arith.addf %h, %r : f32
+    %all = arith.addf %fb, %hr : f32
+    memref.store %all, %o[%i] : memref<?xf32>
+  }
+}";
+
+#[test]
+fn scratch_of_less_than_a_word() {
+    let arguments = all([Data::I32(vec![300, -5, 77]), Data::F32(vec![0.0; 3])]);
+    for _ in 0..2 {
+        Subject::new(NARROW_SCRATCH).check(any_wave(), &arguments, "scratch of narrow types");
+    }
+    report("scratch of less than a word");
+}
+
 /// Four numbers for each element, of its index, and of what is stored.
 const RANDOM: &str = "
 qd.grid.kernel @main(%counters: memref<?xi32>, %keys: memref<?xi32>, %o: memref<?xi32>) {

@@ -90,7 +90,11 @@ qd.grid.kernel @divisions(%a: memref<?xi32>) {
 // CHECK:           qd.simt.subgroup_size
 // CHECK:           cf.assert %{{.*}}, "the elements of 'qd.grid.for_each' fill subgroups"
 // CHECK-NEXT:    }
-// CHECK-NEXT:    qd.grid.for_each "sums"
+// CHECK-NEXT:    qd.grid.for_each "sums" %[[I:.*]] to
+// Lanes that break the promise come here.
+// CHECK:           %[[INSIDE:.*]] = arith.cmpi ult, %[[I]],
+// CHECK:           scf.if %[[INSIDE]]
+// CHECK-NEXT:        memref.load %arg0[%[[I]]]
 qd.grid.kernel @promises(%a: memref<?xi32>, %n: memref<i32>) {
   %c0 = arith.constant 0 : index
   %len = memref.dim %a, %c0 : memref<?xi32>
