@@ -136,15 +136,16 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     expansion chooses where it is not given.
 
     With `subgroups`, elements in a row are a subgroup: that of index `i` is in
-    lane `i` modulo the subgroup size, where blocks fill subgroups. `threads`
-    that do not leave the last subgroup of each block with its first lanes. The body may then hold the collectives of
-    a subgroup, and `lane_id`, `elect`, `lanemask`, `subgroup_size` and
+    lane `i` modulo the subgroup size. Where `threads` do not fill subgroups, each
+    block begins with a new one, and its last has the first lanes alone. The body
+    may then hold the collectives of a subgroup, and `lane_id`, `elect`, `lanemask`, `subgroup_size` and
     `log2_subgroup_size`. `subgroups(partial)` is for any number of elements:
     the last subgroup has its first lanes, as that of a block that is
     [filled in part](simt.md#qdsimtnum_subgroups-qdsimtnumsubgroupsop).
     `subgroups(full)` promises that there are as many as fill subgroups, which
-    spares predicates, and takes `threads` that are a multiple of 64; the interpreter reports a promise that is not kept, and
-    on a device lanes beyond the elements run the body.
+    spares predicates, and takes `threads` that are a multiple of 64; the
+    interpreter reports a promise that is not kept, and on a device lanes beyond
+    the elements run the body.
 
     ```mlir
     qd.grid.for_each "sums" %i to %len subgroups(partial) {

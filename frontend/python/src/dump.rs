@@ -31,11 +31,8 @@ fn lowered(device: &Device, recorder: &Recorder) -> Result<Vec<(String, String)>
         let text = lowered.module().as_operation().to_string();
         all.push((format!("{number}-{}.mlir", level.name), text));
     }
-    let emit = match target.to_string().starts_with("vulkan") {
-        true => Emit::SpirvAssembly,
-        false => Emit::Assembly,
-    };
-    let code = parsed()?.translate(target, &CompileOptions::default(), emit, &mut |_| ())?;
+    let options = CompileOptions::default();
+    let code = parsed()?.translate(target, &options, Emit::Assembly, &mut |_| ())?;
     let text = String::from_utf8_lossy(&code).into_owned();
     all.push((format!("{}-code.txt", LEVELS.len()), text));
     Ok(all)

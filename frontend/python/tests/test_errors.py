@@ -91,15 +91,6 @@ def test_names_that_are_assigned_are_not_of_the_surroundings(module):
         module(text).k(0)
 
 
-@pytest.mark.parametrize("element", ["a[0]", "holder.a[0]", "a.shape[0]"])
-def test_ndarrays_of_the_surroundings(module, element):
-    text = f"import types\nholder = types.SimpleNamespace()\n@qd.kernel\ndef k() -> qd.i32:\n    return {element}\n"
-    loaded = module(text)
-    loaded.a = loaded.holder.a = qd.ndarray(qd.i32, (3,))
-    with pytest.raises(qd.QuadrantsTypeError, match=r"line 6, in k:(.|\n)*\^(.|\n)*an ndarray is given to a kernel"):
-        loaded.k()
-
-
 @pytest.mark.parametrize(
     "asks", ["n == 3", "not n", "bool(n)", "n in (1, 3)", "n > 3", "range(n)", "a[0] > 0", "range(a.shape[0])", "a.shape[0] != 2", "a.shape[0]"]
 )

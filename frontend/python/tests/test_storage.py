@@ -183,12 +183,12 @@ def test_indices_and_elements_that_are_none():
     assert f[0, 0] == 0
 
 
-@pytest.mark.parametrize("statement", ["return a[0]", "a[0] = 1", "a[0] += 1", "qd.atomic_add(a[0], 1)", "return first(a)"])
+@pytest.mark.parametrize("statement", ["return a[0]", "return holder.a[0]", "return a.shape[0]", "a[0] = 1", "a[0] += 1", "qd.atomic_add(a[0], 1)", "return first(a)"])
 def test_ndarrays_are_not_found_by_name(module, statement):
     program = module(
-        "@qd.func\ndef first(x):\n    return x[0]\na = None\n@qd.kernel\ndef k() -> qd.i32:\n    " + statement + "\n"
+        "import types\nholder = types.SimpleNamespace()\n@qd.func\ndef first(x):\n    return x[0]\n@qd.kernel\ndef k() -> qd.i32:\n    " + statement + "\n"
     )
-    program.a = qd.ndarray(qd.i32, 3)
+    program.a = program.holder.a = qd.ndarray(qd.i32, 3)
     with pytest.raises(qd.QuadrantsTypeError, match=r"(?s)File .*\^.*an ndarray is given to a kernel, as a parameter or a template"):
         program.k()
 

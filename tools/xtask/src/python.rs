@@ -92,7 +92,10 @@ fn command(
     let sources = workspace.root().join("frontend/python");
     let tests = sources.join("tests");
     let mut command = Command::new(python);
-    let (arch, chip) = arch.split_once(':').unwrap_or((arch, AMD_CHIP));
+    let (arch, chip) = match arch.split_once(':') {
+        Some((AMD, chip)) => (AMD, chip),
+        _ => (arch, AMD_CHIP),
+    };
     if arch == VULKAN {
         lavapipe::is_there()?;
         lavapipe::select(&mut command, LANES);
