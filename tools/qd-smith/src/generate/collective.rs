@@ -79,9 +79,10 @@ impl Generator<'_> {
                 continue;
             }
             let is_block = op.name.starts_with("qd.simt.block.");
-            let shows_threads = is_block
+            let shows_blocks = is_block
+                || op.name.starts_with("qd.simt.grid.")
                 || [simt::SubgroupId::NAME, simt::NumSubgroups::NAME].contains(&op.name.as_str());
-            if self.phase.is_for_each && shows_threads {
+            if self.phase.is_for_each && shows_blocks {
                 continue;
             }
             if !op.operands.is_empty()
