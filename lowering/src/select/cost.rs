@@ -82,6 +82,8 @@ pub enum Per {
     Word,
     /// A lane.
     Lane,
+    /// A bit of its value that counts.
+    Bit,
 }
 
 /// One figure.
@@ -261,10 +263,12 @@ pub struct Question<'a> {
     pub mask: Option<i64>,
     /// Values of 32 bits that one of its values is.
     pub words: u32,
+    /// Bits of its value that count.
+    pub bits: u32,
 }
 
 impl<'a> Question<'a> {
-    /// Of one word, of any kind and mask.
+    /// Of one word, all of whose bits count, of any kind and mask.
     pub fn new(form: &'a str, op: &'a str, wave: u32) -> Self {
         Self {
             form,
@@ -273,6 +277,7 @@ impl<'a> Question<'a> {
             kind: None,
             mask: None,
             words: 1,
+            bits: 32,
         }
     }
 }
@@ -331,6 +336,7 @@ impl Costs {
             Per::Wave => 1.0,
             Per::Word => f64::from(question.words),
             Per::Lane => f64::from(question.wave),
+            Per::Bit => f64::from(question.bits),
         };
         let of_pipe = |(pipe, _): &(Pipe, &str)| {
             let own = if *pipe == row.pipe { row.r#use } else { 0.0 };
@@ -514,6 +520,21 @@ mod tests {
         };
         assert!(of(32, Some(1)) < of(32, None));
         assert!(of(32, None) < of(64, None));
+    }
+
+    #[test]
+    fn a_row_takes_as_much_as_bits_count() {
+        let context = qd_dialects::context();
+        let target = Target::parse("nvptx:sm_90").unwrap().capabilities;
+        let costs = Costs::of(&context, &target, None).unwrap();
+        let of = |bits| {
+            let question = Question {
+                bits,
+                ..Question::new("vote.sync.ballot of each bit", "qd.simt.match_any", 32)
+            };
+            costs.cost(&question).unwrap().uses
+        };
+        assert_eq!(of(8), of(4).map(|r#use| 2.0 * r#use));
     }
 
     #[test]

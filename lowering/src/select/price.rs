@@ -520,6 +520,7 @@ fn question<'a, 'c: 'a>(op: Op<'c>, form: &'a str, wave: u32) -> Question<'a> {
         Some(Scalar::Int(bits) | Scalar::Float(bits)) => bits,
         None => 32,
     };
+    let counting = op.attr("bits").and_then(attributes::int);
     Question {
         form,
         op: op.full_name(),
@@ -527,6 +528,7 @@ fn question<'a, 'c: 'a>(op: Op<'c>, form: &'a str, wave: u32) -> Question<'a> {
         kind: op.attr("kind").and_then(Kind::of),
         mask: xor.and_then(|s| s.lane().constant_int()),
         words: bits.div_ceil(32),
+        bits: counting.map_or(bits, |bits| bits as u32),
     }
 }
 

@@ -5,7 +5,7 @@ use qd_dialects::{
     attributes,
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value, bit_width},
+    ir::{Op, OpExt, Value, ValueExt, bit_width},
     melior::ir::ValueLike,
     ops::{math, simt},
 };
@@ -62,17 +62,27 @@ pub(super) fn fns<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Ve
     Ok(vec![there.select(position, b.i32(-1)).value()])
 }
 
-/// Shifts of the lane's bit.
-pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+/// Shifts of the lane's bit, in 32 bits where subgroups have no more lanes: nobody sees that a lane's own number
+/// is less than 32 once it is shifted by.
+pub(super) fn lanemask<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
     let r#type = op.first_result().r#type();
     let lane = b.v(simt::Lanemask::cast(op).lane());
+    let relation = op.attr("relation").and_then(attributes::case_of);
+    let is_own = lane
+        .value()
+        .defining_op()
+        .is_some_and(|op| op.is(simt::LaneId::NAME));
+    let is_below = matches!(relation, Some("lt" | "le" | "eq"));
     let lane = match bit_width(r#type) {
-        64 => lane.to_i64(),
+        64 if !(setting.wave <= 32 && is_own && is_below) => lane.to_i64(),
         _ => lane,
     };
     let own = lane.same(1) << lane;
     let below = own - 1;
-    let relation = op.attr("relation").and_then(attributes::case_of);
     let mask = match relation {
         Some("lt") => below,
         Some("le") => below | own,
@@ -80,7 +90,7 @@ pub(super) fn lanemask<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'
         Some("gt") => !(below | own),
         _ => !below,
     };
-    Ok(vec![mask.value()])
+    Ok(vec![mask.cast(r#type).value()])
 }
 
 /// The ten rounds, by the paper's figure: each multiplies two words of the counter, and mixes the high halves of

@@ -43,7 +43,10 @@ fn distance_in_32<'b, 'c>(b: &'b Builder<'c>, head: V<'b, 'c>, size: i64, wave: 
     };
     // The first lane of the tile is a head, whatever it says; heads of tiles
     // below are below it.
-    let first = b.i32(1) << (lane & -size);
+    let first = match size < wave.min(32) {
+        true => b.i32(1) << (lane & -size),
+        false => b.i32(1),
+    };
     let upto = lanemask_le(lane, 32);
     let last = b.i32(31) - b.clz((heads & upto) | first);
     lane - last
