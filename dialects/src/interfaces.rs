@@ -4,9 +4,10 @@
 //! pass then assumes the worst, or reports an error that names the op and itself.
 
 use crate::{
-    ir::{Context, Op, Value, ValueExt},
+    ir::{Context, Op, OpExt, Value, ValueExt, as_memref},
     ops::grid,
 };
+use melior::ir::ValueLike;
 use mlir_sys::{MlirStringRef, MlirValue};
 use std::{ffi::c_void, fmt, mem::MaybeUninit};
 
@@ -234,6 +235,22 @@ pub fn orders_memory(op: Op<'_>) -> bool {
 pub fn is_pure(op: Op<'_>) -> bool {
     // Safety: the operation is valid.
     unsafe { qd_sys::qdIsPure(op.to_raw()) }
+}
+
+/// Of an op that accesses one element of a buffer, which of its operands that is. Indices are behind it.
+pub fn accessed(op: Op<'_>) -> Option<usize> {
+    let name = op.full_name();
+    let is_access = name.starts_with("qd.grid.atomic.")
+        || [
+            "memref.load",
+            "memref.store",
+            "memref.atomic_rmw",
+            "memref.prefetch",
+        ]
+        .contains(&name);
+    let operands = op.operand_values();
+    let mut types = operands.iter().map(|operand| operand.r#type());
+    is_access.then(|| types.position(|r#type| as_memref(r#type).is_some()))?
 }
 
 /// The value of which an op's result is a view (`ViewLikeOpInterface`).

@@ -3,6 +3,7 @@
 //! | checked | where it goes wrong |
 //! |---|---|
 //! | each index of a load, a store or an atomic, against the extent | a load or an atomic yields 0, and nothing is written |
+//! | a `memref.subview` or a `memref.reinterpret_cast`, against its buffer | as an index: what is accessed by it |
 //! | the divisor of an integer division or remainder, against 0 | the divisor is 1 |
 //! | a signed division of the least number, by −1 | the divisor is 1 |
 //! | the digit of a `qd.simt.block.radix_rank`, against `2^radix_bits` | its low bits are ranked |
@@ -17,8 +18,7 @@
 //! `qd.grid.for_each` to that extent without `subgroups(full)`, a `thread_id` of no more threads than there are elements. An index of a buffer
 //! that an op before in the same block has is checked there.
 //!
-//! Limits: a subview is checked as the buffer that it is a part of is not: its own extents are what counts. Steps that
-//! the host evaluates are checked by the runtime. Prefetches may be anywhere.
+//! Limits: steps that the host evaluates are checked by the runtime. Prefetches may be anywhere.
 //!
 //! Before:
 //! ```mlir
@@ -46,6 +46,7 @@ use qd_dialects::{
     builder::{Builder, V},
     clone::Mapping,
     diagnostic::Result,
+    interfaces::accessed,
     ir::{
         Key, Op, OpExt, Value, ValueExt, as_memref, bit_width, block_key, element_type, operations,
     },
@@ -57,6 +58,9 @@ use qd_dialects::{
     pass::{NoOptions, Pass},
 };
 use std::collections::HashMap;
+use views::Views;
+
+mod views;
 
 /// The pass.
 pub struct AddChecks;
@@ -78,7 +82,9 @@ impl Pass for AddChecks {
     fn run<'c>(module: Op<'c>, _: &NoOptions) -> Result<'c> {
         let all = module.nested();
         let mut bodies: Vec<_> = bodies(module).into_iter().map(|(body, _)| body).collect();
+        let mut views = Views::default();
         for op in all {
+            views.check(op);
             if op.is(grid::ForEach::NAME) {
                 bodies.push(op);
                 elements(grid::ForEach::cast(op));
@@ -87,7 +93,7 @@ impl Pass for AddChecks {
             }
         }
         for body in bodies {
-            let mut checks = Checks::of(body);
+            let mut checks = Checks::of(body, &views);
             if let Some(block) = body.body() {
                 checks.ops(operations(block));
             }
@@ -137,16 +143,18 @@ pub fn assert(holds: V<'_, '_>, text: &str) {
 }
 
 /// The checks of one body.
-struct Checks<'c> {
+struct Checks<'v, 'c> {
     body: Op<'c>,
+    views: &'v Views<'c>,
     /// In which block a dimension of a buffer is known to have an index, by what condition.
     known: HashMap<(Key, Key, Key, usize), Value<'c>>,
 }
 
-impl<'c> Checks<'c> {
-    fn of(body: Op<'c>) -> Self {
+impl<'v, 'c> Checks<'v, 'c> {
+    fn of(body: Op<'c>, views: &'v Views<'c>) -> Self {
         Self {
             body,
+            views,
             known: HashMap::new(),
         }
     }
@@ -165,14 +173,11 @@ impl<'c> Checks<'c> {
     }
 
     fn op(&mut self, op: Op<'c>) {
+        if let Some(buffer) = accessed(op).filter(|_| !op.is("memref.prefetch")) {
+            self.access(op, buffer);
+            return;
+        }
         match op.full_name() {
-            "memref.load" | grid::AtomicLoad::NAME => self.access(op, 0),
-            "memref.store"
-            | "memref.atomic_rmw"
-            | grid::AtomicStore::NAME
-            | grid::AtomicRmw::NAME
-            | grid::AtomicExchange::NAME => self.access(op, 1),
-            grid::AtomicCas::NAME => self.access(op, 2),
             "arith.divui" | "arith.remui" | "arith.ceildivui" | "index.divu" | "index.remu"
             | "index.ceildivu" => division(op, false),
             "arith.divsi" | "arith.remsi" | "arith.ceildivsi" | "arith.floordivsi"
@@ -190,7 +195,7 @@ impl<'c> Checks<'c> {
         let operands = op.operand_values();
         let (memref, indices) = (operands[buffer], &operands[buffer + 1..]);
         let Some(block) = op.block() else { return };
-        let mut inside: Option<V<'_, 'c>> = None;
+        let mut inside = self.views.hold(&b, memref);
         for (dimension, index) in indices.iter().enumerate() {
             if self.is_within(memref, dimension, *index) {
                 continue;

@@ -48,6 +48,7 @@ use qd_dialects::{
     attributes::{self, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
+    interfaces::accessed,
     ir::{self, Context, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, context_of},
     melior::{
         dialect::DialectHandle,
@@ -143,17 +144,7 @@ fn booleans(op: Op<'_>) {
     let Some(at) = memory.iter().position(|v| is_of_booleans(v.r#type())) else {
         return;
     };
-    let is_access = matches!(
-        op.full_name(),
-        "memref.load"
-            | "memref.store"
-            | grid::Fill::NAME
-            | grid::AtomicLoad::NAME
-            | grid::AtomicStore::NAME
-            | grid::AtomicRmw::NAME
-            | grid::AtomicExchange::NAME
-            | grid::AtomicCas::NAME
-    );
+    let is_access = accessed(op).is_some() || op.is(grid::Fill::NAME);
     if !is_access {
         return;
     }

@@ -5,8 +5,7 @@
 //! of before. A control word says whether the first was the last. Then the number of iterations is odd, and the
 //! elements are exchanged behind the loop, once.
 //!
-//! Errors: a buffer that is `qd.scratch` or in two pairs; the flag, or a view that the body uses, in a buffer that
-//! is swapped.
+//! Errors: a buffer that is `qd.scratch`; the flag, or a view that the body uses, in a buffer that is swapped.
 //!
 //! Limits: a loop around a loop grows by as many bodies as there are combinations. `qd-share-bodies` merges
 //! those that differ in their arguments alone.
@@ -24,7 +23,7 @@
 //!   qd.grid.if %flag : memref<i32> { BODY(%b, %a) }
 //! }
 //! qd.grid.if %odd : memref<1xi32> {
-//!   qd.grid.for_each "exchange" %i to (dim %a, 0) { exchange %a[%i] and %b[%i] }
+//!   qd.grid.for_each "exchange" %i to min(dim %a, 0, dim %b, 0) { exchange %a[%i] and %b[%i] }
 //!   qd.grid.phase "clear_odd" blocks(1) threads(1) { %odd[0] = 0 }
 //! }
 //! ```
@@ -95,10 +94,7 @@ fn is_scratch(buffer: Value<'_>) -> bool {
 fn check(swapping: grid::DoWhile<'_>) -> Result<'_> {
     let (op, swapped) = (swapping.op(), swapping.swap());
     let error = |message: &str| Err(Diagnostic::at(op, message));
-    for (place, value) in swapped.iter().enumerate() {
-        if swapped[..place].contains(value) {
-            return error("'swap' lists a buffer twice");
-        }
+    for value in &swapped {
         if is_scratch(root(*value)) {
             return error(
                 "'swap' lists a buffer that is 'qd.scratch': an exchange reads all elements, also those that \
@@ -174,16 +170,22 @@ fn first_of(phase: Op<'_>) -> Op<'_> {
     blocks.defining_op().unwrap_or(phase)
 }
 
+/// How much of a dimension two buffers have. Of an argument and another the rows are compared before a
+/// launch; for all else, nothing is written beyond either.
+fn extent<'b, 'c>(b: &'b Builder<'c>, buffers: [V<'b, 'c>; 2], dimension: usize) -> V<'b, 'c> {
+    let [x, y] = buffers.map(|buffer| {
+        let dimension = b.index(dimension as i64);
+        b.result("memref.dim", &[buffer, dimension], b.index_type(), &[])
+    });
+    x.min(y)
+}
+
 /// A phase that exchanges all elements of two buffers.
 fn exchange<'b, 'c>(b: &'b Builder<'c>, x: V<'b, 'c>, y: V<'b, 'c>) {
     let rank = as_memref(x.ty()).map_or(0, |memref| memref.rank());
-    let extent = |dimension: usize| {
-        let dimension = b.index(dimension as i64);
-        b.result("memref.dim", &[x, dimension], b.index_type(), &[])
-    };
     let rows = match rank {
         0 => b.index(1),
-        _ => extent(0),
+        _ => extent(b, [x, y], 0),
     };
     b.for_each("exchange", rows, None, |i| {
         let at = if rank == 0 { Vec::new() } else { vec![i] };
@@ -200,8 +202,7 @@ fn row<'b, 'c>(b: &'b Builder<'c>, buffers: [V<'b, 'c>; 2], at: Vec<V<'b, 'c>>, 
         y.store(&at, of_x);
         return;
     }
-    let dimension = b.index(at.len() as i64);
-    let extent = b.result("memref.dim", &[x, dimension], b.index_type(), &[]);
+    let extent = extent(b, buffers, at.len());
     b.for_(b.index(0), extent, b.index(1), [], |i, []| {
         row(b, buffers, [at, vec![i]].concat(), rank);
         []

@@ -41,6 +41,7 @@ use qd_dialects::{
     attributes,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
+    interfaces::accessed,
     ir::{Key, Op, OpExt, Value, ValueExt, arguments, as_memref, element_type},
     melior::{
         dialect::DialectHandle,
@@ -74,21 +75,11 @@ impl Pass for ExpandViews {
     }
 }
 
-const SUBVIEW: &str = "memref.subview";
+/// Ops that make views, as the host and bodies may.
+pub(crate) const SUBVIEW: &str = "memref.subview";
 const COLLAPSE: &str = "memref.collapse_shape";
-const REINTERPRET: &str = "memref.reinterpret_cast";
-
-/// Ops that access one element, by the indices that are their last operands.
-const ACCESSES: [&str; 8] = [
-    "memref.load",
-    "memref.store",
-    "memref.prefetch",
-    "memref.atomic_rmw",
-    grid::AtomicRmw::NAME,
-    grid::AtomicLoad::NAME,
-    grid::AtomicStore::NAME,
-    grid::AtomicCas::NAME,
-];
+/// See [`SUBVIEW`].
+pub(crate) const REINTERPRET: &str = "memref.reinterpret_cast";
 
 /// Where the elements of a view are.
 struct Layout<'c> {
@@ -198,7 +189,7 @@ fn buffer_type<'c>(b: &Builder<'c>, extent: Option<i64>, element: Type<'c>) -> T
 }
 
 /// `offsets`, `sizes` and `strides` of an op, in the order of its operands.
-fn written<'c>(b: &Builder<'c>, op: Op<'c>) -> [Vec<Value<'c>>; 3] {
+pub(crate) fn written<'c>(b: &Builder<'c>, op: Op<'c>) -> [Vec<Value<'c>>; 3] {
     let mut computed = op.operand_values().into_iter().skip(1);
     ["static_offsets", "static_sizes", "static_strides"].map(|name| {
         let numbers = op.attr(name).map(attributes::i64s).unwrap_or_default();
@@ -211,14 +202,13 @@ fn written<'c>(b: &Builder<'c>, op: Op<'c>) -> [Vec<Value<'c>>; 3] {
     })
 }
 
-impl<'c> Views<'c> {
-    /// Whether the host evaluates an op.
-    fn is_hosts(op: Op<'c>) -> bool {
-        op.parent().is_some_and(|around| {
-            around.is(grid::Kernel::NAME) || outline_phases::is_sequence(around)
-        })
-    }
+/// Whether the host evaluates an op.
+pub(crate) fn is_hosts(op: Op<'_>) -> bool {
+    op.parent()
+        .is_some_and(|around| around.is(grid::Kernel::NAME) || outline_phases::is_sequence(around))
+}
 
+impl<'c> Views<'c> {
     /// The layout of a buffer that is no view, as one that is flat.
     fn base(&mut self, buffer: Value<'c>) -> Option<Rc<Layout<'c>>> {
         if let Some(known) = self.known.get(&buffer.key()) {
@@ -280,14 +270,14 @@ impl<'c> Views<'c> {
         let from = match known {
             Some(known) => known,
             // In a body, and of no view of the host's: conversions know it.
-            None if !Self::is_hosts(op) || kind == "memref.cast" => return Ok(None),
+            None if !is_hosts(op) || kind == "memref.cast" => return Ok(None),
             None => match self.base(source) {
                 Some(base) => base,
                 None => return Ok(None),
             },
         };
         let b = Builder::before(op);
-        let mut made = match Self::is_hosts(op) {
+        let mut made = match is_hosts(op) {
             true => Layout {
                 flat: from.flat,
                 start: from.start,
@@ -354,7 +344,7 @@ impl<'c> Views<'c> {
                 }
                 return Ok(());
             }
-            if ACCESSES.contains(&name) {
+            if accessed(op) == Some(index) {
                 access(op, index, &layout);
                 return Ok(());
             }
@@ -421,7 +411,9 @@ impl<'c> Layout<'c> {
                 self.sizes.len()
             ));
         }
-        if self.strides.first().is_some_and(|stride| !is_one(*stride)) {
+        // Of one element the stride does not matter.
+        let has_gaps = |(size, stride): (&Value, &Value)| !is_one(*size) && !is_one(*stride);
+        if self.sizes.iter().zip(&self.strides).any(has_gaps) {
             return error(
                 "takes a buffer whole, whose elements must follow each other, but is given a view with a \
                  stride: copy its elements in a 'qd.grid.for_each'"

@@ -93,6 +93,14 @@ pub enum Error {
         minimum: u64,
         given: u64,
     },
+    /// An index or an extent that the host computed for a step.
+    #[error("kernel '{kernel}': '{step}' has a negative {what}, {value}")]
+    Negative {
+        kernel: String,
+        step: String,
+        what: &'static str,
+        value: i64,
+    },
     /// A step reaches beyond a buffer.
     #[error(
         "kernel '{kernel}': '{step}' needs {needed} bytes of argument '{argument}', which has {given}"

@@ -372,6 +372,9 @@ LogicalResult DoWhileOp::verify() {
       return emitOpError("'swap' exchanges a ")
              << swap[first].getType() << " and a " << swap[first + 1].getType()
              << ", which must be of the same type";
+  for (size_t at = 0; at < swap.size(); ++at)
+    if (llvm::is_contained(swap.take_front(at), swap[at]))
+      return emitOpError("'swap' lists a buffer twice");
   if (TypeRange(getBody().getArgumentTypes()) != swap.getTypes())
     return emitOpError("body takes (") << getBody().getArgumentTypes() << "), but must take what 'swap' lists: ("
                                        << swap.getTypes() << ")";

@@ -194,8 +194,9 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
     An exchange between iterations moves nothing (`qd-expand-swaps`): two
     iterations are expanded, in which the names are exchanged. If the number of
     iterations is odd, the buffers' elements are exchanged once, behind the
-    loop. The two buffers of a pair have the same type and the same extents,
-    which the interpreter checks. They do not overlap, none is in two pairs,
+    loop. The two buffers of a pair have the same type and the same extents:
+    where they are arguments, a launch with fewer rows in one is an error, and
+    the interpreter checks all extents. They do not overlap, none is in two pairs,
     none is `qd.scratch`, since all elements are read, and the flag is in none
     of them. The body uses them by the region's arguments alone.
   }];
@@ -267,7 +268,8 @@ def Grid_FillOp : Grid_Op<"fill", [
   let summary = "set a range of a buffer to one value";
   let description = [{
     Sets `dest[lower … upper)`, or the one element of a buffer of rank 0, which
-    has no bounds. Legal where a phase is; the host evaluates the bounds and the
+    has no bounds. Nothing is set where `upper` is not above `lower`; that one is
+    negative is an error of the launch. Legal where a phase is; the host evaluates the bounds and the
     value.
 
     ```mlir

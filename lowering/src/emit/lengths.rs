@@ -1,5 +1,5 @@
-//! Minimum lengths of a kernel's buffers, from its algorithms: scratch by the sizing functions,
-//! workspace and outputs by their inputs.
+//! Minimum lengths of a kernel's buffers, from its algorithms and loops: scratch by the sizing functions,
+//! workspace and outputs by their inputs, and of two that are swapped each by the other.
 
 use melior::ir::ValueLike;
 use qd_artifact::{Comparison, Expr, Operation};
@@ -160,6 +160,9 @@ impl<'c> Kernel<'c> {
             if inner.is(grid::ForEach::NAME) {
                 kernel.elementwise(op, inner);
             }
+            if let Some(around) = grid::DoWhile::of(inner) {
+                kernel.swaps(around);
+            }
             match Algorithm::of(inner) {
                 Some(algorithm) => kernel.algorithm(&algorithm),
                 None => kernel.uses(inner),
@@ -237,6 +240,17 @@ impl<'c> Kernel<'c> {
         let all = &mut self.lengths[argument];
         if all.seen.insert(format!("min {length:?}")) {
             all.minima.push(length);
+        }
+    }
+
+    /// Buffers that are exchanged are of one length.
+    fn swaps(&mut self, around: grid::DoWhile<'_>) {
+        for pair in around.swap().chunks_exact(2) {
+            for (one, other) in [(pair[0], pair[1]), (pair[1], pair[0])] {
+                if let Some(length) = Self::length(other) {
+                    self.need(one, length);
+                }
+            }
         }
     }
 

@@ -364,20 +364,20 @@ fn an_if_runs_once_if_its_condition_is_set() {
 
 #[test]
 fn fills_and_views_stay_within_their_buffers() {
-    let view = |length: u64| BufferRef {
+    let view = |length: i64| BufferRef {
         argument: 0,
         view: Some(View {
             offset_bytes: Expr::constant(8),
-            length: Some(Expr::constant(length)),
+            length: Some(Expr::constant(length as u64)),
             dtype: Dtype::I64,
         }),
     };
     let (device, stream) = open(1);
-    let fill = |length: u64, upper: u64| {
+    let fill = |length: i64, upper: i64| {
         let step = step(StepKind::Fill {
             buffer: view(length),
             lower: Expr::constant(1),
-            upper: Expr::constant(upper),
+            upper: Expr::constant(upper as u64),
             value: Expr::constant((-2i64) as u64),
         });
         let plan = artifact("", vec![buffer("a", Dtype::I32, &[None])], vec![step]);
@@ -393,6 +393,14 @@ fn fills_and_views_stay_within_their_buffers() {
         "kernel 'k': 'fill' needs 40 bytes of argument 'a', which has 32"
     );
     assert!(message(fill(3, 4)).contains("needs 32 bytes"));
+    assert_eq!(
+        message(fill(3, -1)),
+        "kernel 'k': 'fill' has a negative upper bound, -1"
+    );
+    assert_eq!(
+        message(fill(-1, 1)),
+        "kernel 'k': 'fill' has a negative length of a view, -1"
+    );
 }
 
 #[test]

@@ -196,9 +196,10 @@ impl Frame<'_> {
                 rows: shape.first().copied(),
             });
         };
-        let offset = self.evaluate(&view.offset_bytes, step)?;
+        let offset = self.index(&view.offset_bytes, step, "offset of a view")?;
         let length = view.length.as_ref();
-        let length = length.map(|l| self.evaluate(l, step)).transpose()?;
+        let length = length.map(|length| self.index(length, step, "length of a view"));
+        let length = length.transpose()?;
         let size = u128::from(length.unwrap_or(1)) * view.dtype.size() as u128;
         let needed = u128::from(offset) + size;
         if needed > u128::from(*bytes) {
@@ -211,6 +212,20 @@ impl Frame<'_> {
             dtype: view.dtype,
             rows: length,
         })
+    }
+
+    /// An index or an extent that the host computes.
+    fn index(&self, expr: &Expr, step: &str, what: &'static str) -> Result<u64, Error> {
+        let value = self.evaluate(expr, step)?;
+        match value as i64 {
+            0.. => Ok(value),
+            value => Err(Error::Negative {
+                kernel: self.kernel.name.clone(),
+                step: step.into(),
+                what,
+                value,
+            }),
+        }
     }
 
     fn out_of_bounds(&self, buffer: &BufferRef, step: &str, needed: u128) -> Error {
@@ -285,8 +300,8 @@ impl Frame<'_> {
     ) -> Result<Option<(usize, [u64; 3])>, Error> {
         let memory = self.memory(buffer, "fill")?;
         let [lower, upper, value] = [
-            self.evaluate(lower, "fill")?,
-            self.evaluate(upper, "fill")?,
+            self.index(lower, "fill", "lower bound")?,
+            self.index(upper, "fill", "upper bound")?,
             self.evaluate(value, "fill")?,
         ];
         if lower >= upper {

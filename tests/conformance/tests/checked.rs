@@ -310,3 +310,83 @@ fn counts_capacities_and_promises() {
     );
     report("counts, capacities and promises");
 }
+
+/// Rows of a table that the host picks, of which each thread takes two columns.
+const VIEWS: &str = "qd.grid.kernel @main(%a: memref<?x4xi64>, %from: i32, %n: i32, %column: i32, %o: memref<?xi64>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %first = arith.index_cast %from : i32 to index
+  %size = arith.index_cast %n : i32 to index
+  %rows = memref.subview %a[%first, 0] [%size, 4] [2, 1]
+      : memref<?x4xi64> to memref<?x4xi64, strided<[8, 1], offset: ?>>
+  qd.grid.for_each \"part\" %i to %size {
+    %at = arith.index_cast %column : i32 to index
+    %own = memref.subview %rows[%i, %at] [1, 2] [1, 1]
+        : memref<?x4xi64, strided<[8, 1], offset: ?>> to memref<2xi64, strided<[1], offset: ?>>
+    %x = memref.load %own[%c0] : memref<2xi64, strided<[1], offset: ?>>
+    %y = memref.load %own[%c1] : memref<2xi64, strided<[1], offset: ?>>
+    %z = arith.subi %x, %y : i64
+    memref.store %z, %o[%i] : memref<?xi64>
+    memref.store %z, %own[%c1] : memref<2xi64, strided<[1], offset: ?>>
+  }
+}";
+
+/// A buffer as a triangle of rows: each begins where that before it does, and one further.
+const RESHAPED: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %o: memref<?xi32>) {
+  %c1 = arith.constant 1 : index
+  %rows = arith.index_cast %n : i32 to index
+  %rest = memref.reinterpret_cast %a to offset: [3], sizes: [%rows, 5], strides: [%c1, 1]
+      : memref<?xi32> to memref<?x5xi32, strided<[?, 1], offset: 3>>
+  qd.grid.for_each %i to %rows {
+    %x = memref.load %rest[%i, %c1] : memref<?x5xi32, strided<[?, 1], offset: 3>>
+    memref.store %x, %o[%i] : memref<?xi32>
+  }
+}";
+
+#[test]
+fn views() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let data = |rows: i64, from, n: i32, column| {
+        vec![
+            Data::Rows((0..4 * rows).map(|i| i * i).collect(), 4),
+            Data::Number(from),
+            Data::Number(n),
+            Data::Number(column),
+            Data::I64(vec![0; n.max(0) as usize]),
+        ]
+    };
+    well(VIEWS, data(100, 3, 49, 2));
+    well(VIEWS, data(100, 100, 0, 0));
+    let is_part = "'memref.subview' is within the buffer that it is a part of";
+    let of_host = [
+        is_part,
+        ":6:11, in thread 0 of block 0 of phase 'view checked'",
+    ];
+    for (from, n) in [(4, 49), (100, 1)] {
+        refused(VIEWS, data(100, from, n, 0), &of_host);
+    }
+    // What is not even there is refused before a launch, with checks and without.
+    for from in [-2, 1 << 20] {
+        refused(
+            VIEWS,
+            data(100, from, 3, 0),
+            &["has a negative ", " of a view, -"],
+        );
+    }
+    let of_body = [is_part, ":10:12, in thread ", " of phase 'part'"];
+    for column in [3, -1, 4] {
+        refused(VIEWS, data(100, 0, 50, column), &of_body);
+    }
+    let data = |length, n| {
+        vec![
+            Data::I32((0..length).collect()),
+            Data::Number(n),
+            Data::I32(vec![0; n as usize]),
+        ]
+    };
+    well(RESHAPED, data(40, 33));
+    let is_of = "'memref.reinterpret_cast' is within the buffer that it is of";
+    refused(RESHAPED, data(40, 34), &[is_of, ":4:11, "]);
+    refused(RESHAPED, data(4, 1), &[is_of]);
+    report("views");
+}

@@ -56,6 +56,24 @@ fn loops_that_swap_buffers() {
     report("loops that swap");
 }
 
+/// A launch that would exchange what only one of the two has is refused.
+#[test]
+fn swaps_of_unequal_lengths() {
+    for (a, b) in [(1000, 999), (7, 8)] {
+        let data = [Data::I32(vec![0; a]), Data::I32(vec![0; b]), Data::Count(1)];
+        let arguments = all(data);
+        interpret(SWAPPED, any_wave(), &arguments).expect_err("their extents differ");
+        let Some(said) = Subject::new(SWAPPED).run(any_wave(), &arguments) else {
+            continue;
+        };
+        let said = said.expect_err("their lengths differ");
+        let shorter = if a < b { "'arg0'" } else { "'arg1'" };
+        let parts = [shorter.to_string(), format!("at least {} rows", a.max(b))];
+        assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+    }
+    report("swaps of unequal lengths");
+}
+
 /// Two pairs, of which one has rows, in a loop in a loop that swaps as well.
 const NESTED: &str = "
 qd.grid.kernel @main(%a: memref<?x3xi64>, %b: memref<?x3xi64>, %x: memref<i32>, %y: memref<i32>, %n: memref<i32>,
@@ -159,6 +177,7 @@ qd.grid.kernel @main(%a: memref<?xi32>, %from: i32, %n: i32, %sum: memref<i32>, 
     %e = arith.index_cast %extent : index to i32
     %v = arith.addi %u, %e : i32
     memref.store %v, %o[%i] : memref<?xi32>
+    %was = qd.grid.atomic.exchange %v, %some[%i, %c0] device relaxed : memref<?x2xi32, strided<[8, 1], offset: ?>>
     %old = qd.grid.atomic.rmw add %seven, %some[%i, %c0] device relaxed : memref<?x2xi32, strided<[8, 1], offset: ?>>
   }
 }";

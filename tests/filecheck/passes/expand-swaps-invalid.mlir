@@ -9,15 +9,6 @@ qd.grid.kernel @scratch(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>
 
 // -----
 
-qd.grid.kernel @twice(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>) {
-  // expected-error@+1 {{'qd.grid.do_while' op 'swap' lists a buffer twice}}
-  qd.grid.do_while %flag : memref<i32>
-      swap(%x = %a, %y = %b, %u = %b, %v = %a : memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>) {
-  }
-}
-
-// -----
-
 qd.grid.kernel @flag_in_a_buffer(%a: memref<?xi32>, %b: memref<?xi32>, %i: index) {
   %flag = qd.grid.view %a[%i] : memref<?xi32> to memref<i32>
   // expected-error@+1 {{'qd.grid.do_while' op has its flag in a buffer that it swaps}}

@@ -42,7 +42,7 @@ qd.grid.kernel @table(%t: memref<?x?xf32>, %i: index) {
   }
 }
 
-// What takes a buffer whole gets one of rank 0 or 1 without a layout.
+// What takes a buffer whole gets one of rank 0 or 1 without a layout. Of one element the stride does not matter.
 // CHECK-LABEL: qd.grid.kernel @whole(
 // CHECK-SAME:    %[[A:.*]]: memref<?x4xi32>, %[[OUT:.*]]: memref<?xi32>, %[[I:.*]]: index,
 // CHECK:         %[[ROW:.*]] = qd.grid.view %{{.*}}[%{{.*}}] [%{{.*}}] : memref<?xi32> to memref<4xi32>
@@ -51,9 +51,9 @@ qd.grid.kernel @table(%t: memref<?x?xf32>, %i: index) {
 qd.grid.kernel @whole(%a: memref<?x4xi32>, %out: memref<?xi32>, %i: index, %s: memref<?xi32>, %n: memref<i32>) {
   %row = memref.subview %a[%i, 0] [1, 4] [1, 1]
       : memref<?x4xi32> to memref<4xi32, strided<[1], offset: ?>>
-  %sum = memref.subview %out[%i] [1] [1] : memref<?xi32> to memref<1xi32, strided<[1], offset: ?>>
+  %sum = memref.subview %out[%i] [1] [2] : memref<?xi32> to memref<1xi32, strided<[2], offset: ?>>
   qd.algo.reduce add ins(%row : memref<4xi32, strided<[1], offset: ?>>)
-      outs(%sum : memref<1xi32, strided<[1], offset: ?>>)
+      outs(%sum : memref<1xi32, strided<[2], offset: ?>>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
 }
 

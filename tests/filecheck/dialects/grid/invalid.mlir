@@ -808,6 +808,15 @@ qd.grid.kernel @swap_of_three(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<
 
 // -----
 
+qd.grid.kernel @twice(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xi32>) {
+  // expected-error@+1 {{'qd.grid.do_while' op 'swap' lists a buffer twice}}
+  qd.grid.do_while %flag : memref<i32>
+      swap(%x = %a, %y = %b, %u = %b, %v = %a : memref<?xi32>, memref<?xi32>, memref<?xi32>, memref<?xi32>) {
+  }
+}
+
+// -----
+
 qd.grid.kernel @swap_of_types(%flag: memref<i32>, %a: memref<?xi32>, %b: memref<?xf32>) {
   // expected-error@+1 {{'qd.grid.do_while' op 'swap' exchanges a 'memref<?xi32>' and a 'memref<?xf32>', which must be of the same type}}
   qd.grid.do_while %flag : memref<i32> swap(%x = %a, %y = %b : memref<?xi32>, memref<?xf32>) {
