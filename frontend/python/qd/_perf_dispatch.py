@@ -3,7 +3,6 @@ tried is decided by the runtime, as for dispatchers of any language."""
 
 import functools
 import inspect
-import logging
 import os
 from collections.abc import Callable
 from math import inf
@@ -12,13 +11,13 @@ from typing import Any, Generic, overload
 
 from qd import _core, _runtime
 from qd._functions import P, R
+from qd._logging import logger
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError
 
 NUM_FIRST_WARMUP, NUM_WARMUP, NUM_ACTIVE, DEFAULT_REPEAT_AFTER_COUNT = _core.dispatch_defaults()
 DEFAULT_REPEAT_AFTER_SECONDS = None
 
 _FORCE = "QD_PERFDISPATCH_FORCE"
-_logger = logging.getLogger("qd")
 
 
 def _parse_force_map(text):
@@ -115,7 +114,7 @@ class PerformanceDispatcher(Generic[P, R]):
             return
         self._forced = next((impl for impl in self._impls if impl.__name__ == name), None)
         if self._forced is None:
-            _logger.warning("%s: perf_dispatch '%s' has no implementation '%s', but %s", _FORCE, self.__name__, name, names)
+            logger.warning("%s: perf_dispatch '%s' has no implementation '%s', but %s", _FORCE, self.__name__, name, names)
         else:
             self._say(f"forced to '{name}'")
 

@@ -8,7 +8,7 @@ from math import e, inf, nan, pi
 from math import log as _log
 from typing import TYPE_CHECKING, Any
 
-from qd import _operations
+from qd import _later, _operations
 from qd._dtypes import f32, f64, i32, i64, u32
 from qd._functions import func, static, static_assert, template
 from qd._operations import BIT_CAST as bit_cast
@@ -18,7 +18,7 @@ from qd._operations import MIN as min
 from qd._operations import POW as pow
 from qd._operations import SELECT as select
 
-globals().update(_operations.UNARY)
+globals().update({**_operations.UNARY, **_later.MATH})
 if TYPE_CHECKING:
     # The names that are made above, to type checkers.
     def __getattr__(name: str) -> Any: ...

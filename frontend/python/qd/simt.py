@@ -4,6 +4,7 @@ import sys
 
 from qd import _block as block
 from qd import _grid as grid
+from qd import _later
 from qd import _reductions as reductions
 from qd import _subgroup as subgroup
 from qd import _warp as warp
@@ -12,3 +13,4 @@ MODULES = {"subgroup": subgroup, "reductions": reductions, "block": block, "grid
 # As a package has its modules.
 __path__ = []
 sys.modules |= {f"{__name__}.{name}": module for name, module in MODULES.items()}
+globals().update(_later.SIMT)

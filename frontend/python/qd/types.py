@@ -1,10 +1,17 @@
-"""Annotations of parameters."""
+"""Types, and annotations of parameters."""
 
 import sys
 from typing import Any
 
 from qd import _functions as annotations
-from qd._dtypes import DataType
+from qd import _later
+from qd._dtypes import DataType, f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
+from qd._functions import Template, template
+
+int8, int16, int32, int64 = i8, i16, i32, i64
+uint1, uint8, uint16, uint32, uint64 = u1, u8, u16, u32, u64
+float16, float32, float64 = f16, f32, f64
+globals().update(_later.TYPES)
 
 # As a package has its modules.
 __path__ = []
@@ -35,3 +42,23 @@ class _NDArray:
 
 # To type checkers an array may be of any library.
 NDArray: Any = _NDArray
+
+
+def is_real(dtype):
+    """Whether a type is of reals."""
+    return dtype.is_real
+
+
+def is_integral(dtype):
+    """Whether a type is of integers, of which `u1` is one."""
+    return not dtype.is_real
+
+
+def is_signed(dtype):
+    """Whether a type has negative numbers."""
+    return dtype.is_real or dtype.least < 0
+
+
+def is_tensor(dtype):
+    """Whether a type is of vectors or matrices: there are none yet."""
+    return False
