@@ -1,12 +1,15 @@
 """`init` and what it makes: the device, and how kernels are compiled."""
 
 import os
+import re
 import warnings
 import weakref
 from dataclasses import dataclass, field
+from typing import Literal
 
 from qd import _core
-from qd._dtypes import BY_NAME, DataType, f32, f64, i32, i64
+from qd._dtypes import DataType, f32, f64, i32, i64
+from qd._logging import LEVELS, set_logging_level
 from qd.exception import QuadrantsAssertionError, QuadrantsRuntimeError
 
 
@@ -68,21 +71,29 @@ class Config:
     kernel_profiler: bool = False
     print_ir: bool = False
     debug_dump_path: str | None = None
+    log_level: Literal["trace", "debug", "info", "warn", "error", "critical"] | None = None
 
 
 # Options that change nothing yet, and are errors where they are on.
-_LATER = ("fast_math",)
-# Options of which no value changes a result.
-_ACCEPTED = {
-    "offline_cache", "offline_cache_file_path", "offline_cache_cleaning_policy", "random_seed",
-    "log_level", "num_compile_threads", "device_memory_GB", "device_memory_fraction", "_test_mode",
-    "cuda_stack_limit", "opt_level", "cfg_optimization", "gdb_trigger", "print_kernel_asm",
-}  # fmt: skip
+_LATER = ("raise_on_templated_floats",)
+# Options of which no value changes a result. `fast_math` is a permission, which is not used.
+_ACCEPTED = set("""
+    fast_math offline_cache offline_cache_file_path offline_cache_cleaning_policy offline_cache_max_size_of_files offline_cache_cleaning_factor
+    random_seed num_compile_threads device_memory_GB device_memory_fraction _test_mode cuda_stack_limit gpu_max_reg vk_api_version
+    opt_level cfg_optimization advanced_optimization flatten_if lower_access move_loop_invariant_outside_if cache_loop_invariant_global_vars
+    simplify_before_lower_access simplify_after_lower_access detect_read_only make_thread_local make_block_local make_cpu_multithreading_loop
+    demote_dense_struct_fors demote_no_access_mesh_fors real_matrix_scalarize force_scalarize_matrix half2_vectorization quant_opt_store_fusion
+    quant_opt_atomic_demotion make_mesh_block_local mesh_localize_to_end_mapping mesh_localize_from_end_mapping
+    mesh_localize_all_attr_mappings optimize_mesh_reordered_mapping experimental_auto_mesh_local auto_mesh_local_default_occupacy
+    default_cpu_block_dim cpu_block_dim_adaptive default_gpu_block_dim saturating_grid_dim max_block_dim
+    gdb_trigger timeline verbose verbose_kernel_launches print_preprocessed_ir print_ir_dbg_info print_accessor_ir
+    print_struct_llvm_ir print_kernel_llvm_ir print_kernel_llvm_ir_optimized print_kernel_asm print_kernel_amdgcn
+""".split())
 # What flags are in the environment.
 _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
-    "kernel_profiler", "print_ir", "debug_dump_path",
+    "kernel_profiler", "print_ir", "debug_dump_path", "log_level",
 )  # fmt: skip
 
 
@@ -118,6 +129,8 @@ def init(
     """Opens a device; all that was there before is reset."""
     global _runtime, _generation
     known = {*_LATER, *_ACCEPTED, *_OPTIONS}
+    if "default_up" in options:
+        raise KeyError("default_up is the unsigned type of default_ip")
     # Sizes of stacks that gradients take, of which there are none.
     unknown = [name for name in options if name not in known and not name.startswith("ad_stack_")]
     if unknown:
@@ -130,7 +143,7 @@ def init(
         if text and _FLAGS.get(text.lower(), True) and name not in options:
             raise NotImplementedError(f"{variable}={text} isn't there yet")
     if require_version is not None:
-        raise NotImplementedError("require_version isn't there yet")
+        _check_version(require_version)
     reset()
     config = Config(
         cpu,
@@ -143,6 +156,17 @@ def init(
     _runtime = Runtime(config, device, _generation)
     if config.kernel_profiler:
         _runtime.profiler = _core.Profiler(device)
+    if config.log_level is not None:
+        set_logging_level(config.log_level)
+
+
+def _check_version(required):
+    """That programs for a version of the peer run here: those for 1.x do."""
+    known = re.match(r"(\d+)\.\d+", str(required))
+    if known is None:
+        raise ValueError(f"require_version={required!r}: a version such as '1.0.0' is expected")
+    if known[1] != "1":
+        raise QuadrantsRuntimeError(f"require_version={required!r}: programs for versions 1.x run here")
 
 
 def _flag(value):
@@ -160,14 +184,16 @@ def _natural(value):
     return number
 
 
-def _path(value):
-    return os.fspath(value)
+def _level(value):
+    if value.lower() not in LEVELS:
+        raise ValueError
+    return value.lower()
 
 
 # Of an option's type what is expected, and what makes that of what is given.
 _KINDS = {
     bool: ("0 or 1", _flag), int: ("a number from 0 on", _natural), int | None: ("a number from 0 on", _natural),
-    str | None: ("the path of a folder", _path),
+    str | None: ("the path of a folder", os.fspath), Config.__annotations__["log_level"]: (f"one of {', '.join(LEVELS)}", _level),
 }  # fmt: skip
 
 
@@ -183,7 +209,7 @@ def _option(name, options):
         return None
     try:
         return made(given)
-    except (KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError):
         raise ValueError(f"{said}: {expected} is expected") from None
 
 
@@ -221,7 +247,9 @@ def _opened(arch, config, enable_fallback):
 def _default(which, given, allowed):
     variable = f"QD_DEFAULT_{which.upper()}"
     if given is None and os.environ.get(variable):
-        given = BY_NAME.get(os.environ[variable], os.environ[variable])
+        # By its name, or by its bits alone.
+        text = os.environ[variable]
+        given = next((dtype for dtype in allowed if text in (dtype.name, dtype.name[1:])), text)
     if given is None:
         return allowed[0]
     if given not in allowed:

@@ -1,6 +1,7 @@
 """What is wrong is said with its place."""
 
 import copy
+import logging
 import pickle
 import warnings
 
@@ -182,18 +183,26 @@ def test_bounds_that_are_not_i32_warn(module):
 def test_init():
     with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
         qd.init(colour=1)
-    with pytest.raises(NotImplementedError, match="fast_math=True isn't there yet"):
-        qd.init(fast_math=True)
+    with pytest.raises(KeyError, match="default_up is the unsigned type of default_ip"):
+        qd.init(default_up=qd.u32)
+    with pytest.raises(NotImplementedError, match="raise_on_templated_floats=True isn't there yet"):
+        qd.init(raise_on_templated_floats=True)
+    qd.init(fast_math=True, advanced_optimization=False, default_gpu_block_dim=64, require_version="1.2.0")
     qd.init(ad_stack_size=0, debug=1, unrolling_limit=None)
     assert qd.cfg.debug is True and qd.cfg.unrolling_limit == 32
     for options, message in [
         ({"debug": "yes"}, "debug='yes': 0 or 1 is expected"),
         ({"cpu_max_num_threads": -1}, "cpu_max_num_threads=-1: a number from 0 on is expected"),
         ({"debug_dump_path": 3}, "debug_dump_path=3: the path of a folder is expected"),
+        ({"log_level": "loud"}, "log_level='loud': one of trace, debug, info, warn, error, critical is expected"),
+        ({"log_level": 3}, "log_level=3: one of trace, "),
+        ({"require_version": "new"}, "require_version='new': a version such as '1.0.0' is expected"),
         ({"unrolling_limit": 2.5}, "unrolling_limit=2.5: a number from 0 on is expected"),
     ]:
         with pytest.raises(ValueError, match=message):
             qd.init(**options)
+    with pytest.raises(RuntimeError, match="require_version='2.1': programs for versions 1.x run here"):
+        qd.init(require_version="2.1")
     for arch in ("cpu", [], [qd.cpu, "cuda"], 3):
         with pytest.raises(TypeError, match=r"arch=.*: one of qd\.cpu, .* is expected, or a list of these"):
             qd.init(arch=arch)
@@ -214,6 +223,38 @@ def test_init_from_the_environment(monkeypatch):
     monkeypatch.setattr("qd._runtime.device_of", lambda arch: "cpu" if arch.name in ("cpu", "x64") else None)
     qd.init(arch=qd.cuda)
     assert (qd.cfg.arch, qd.cfg.default_fp) == (qd.x64, qd.f64)
+    monkeypatch.setenv("QD_DEFAULT_FP", "32")
+    monkeypatch.setenv("QD_DEFAULT_IP", "64")
+    qd.init()
+    assert (qd.cfg.default_fp, qd.cfg.default_ip) == (qd.f32, qd.i64)
+    monkeypatch.setenv("QD_DEFAULT_IP", "16")
+    with pytest.raises(ValueError, match="default_ip is i32 or i64, and not 16"):
+        qd.init()
+
+
+@pytest.fixture
+def logger():
+    """The package's, whose level a test may change."""
+    logger = logging.getLogger("qd")
+    before = logger.level
+    yield logger
+    logger.setLevel(before)
+
+
+@pytest.mark.host
+def test_levels_of_logs(logger, monkeypatch):
+    levels = qd.TRACE, qd.DEBUG, qd.INFO, qd.WARN, qd.ERROR, qd.CRITICAL
+    for number, level in enumerate(levels):
+        qd.set_logging_level(level)
+        assert [qd.is_logging_effective(each) for each in levels] == [False] * number + [True] * (len(levels) - number)
+    qd.init(log_level="DEBUG")
+    qd.init()
+    assert logger.level == logging.DEBUG
+    monkeypatch.setenv("QD_LOG_LEVEL", "error")
+    qd.init()
+    assert not qd.is_logging_effective("warn")
+    with pytest.raises(ValueError, match="'loud' is no level of logs: expected one of trace, debug, "):
+        qd.set_logging_level("loud")
 
 
 def test_types_are_canonical():

@@ -359,11 +359,11 @@ def test_options_of_the_environment(monkeypatch):
     with pytest.raises(ValueError, match="QD_UNROLLING_LIMIT=-5: a number from 0 on is expected"):
         qd.init()
     monkeypatch.setenv("QD_UNROLLING_LIMIT", "5")
-    monkeypatch.setenv("QD_FAST_MATH", "1")
-    with pytest.raises(NotImplementedError, match="QD_FAST_MATH=1 isn't there yet"):
+    monkeypatch.setenv("QD_RAISE_ON_TEMPLATED_FLOATS", "1")
+    with pytest.raises(NotImplementedError, match="QD_RAISE_ON_TEMPLATED_FLOATS=1 isn't there yet"):
         qd.init()
-    qd.init(fast_math=False)
-    monkeypatch.setenv("QD_FAST_MATH", "0")
+    qd.init(raise_on_templated_floats=False)
+    monkeypatch.setenv("QD_RAISE_ON_TEMPLATED_FLOATS", "0")
     qd.init()
 
 
