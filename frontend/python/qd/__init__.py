@@ -11,8 +11,11 @@ from qd._logging import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_ef
 from qd._operations import EXPORTED
 from qd._perf_dispatch import perf_dispatch
 from qd._quadrants import install_as_quadrants
+from qd._root import EXPORTED as _places
+from qd._root import FieldsBuilder, SNode
 from qd._runtime import amdgpu, arm64, cpu, cuda, gpu, init, metal, python, reset, sync, vulkan, x64
 from qd._storage import Field, Ndarray, field, from_dlpack, ndarray
+from qd._tensor import Backend, Layout, Tensor, tensor, wrap
 from qd.exception import *  # noqa: F403
 from qd.types import float16, float32, float64, int8, int16, int32, int64, uint1, uint8, uint16, uint32, uint64
 
@@ -24,7 +27,7 @@ global_thread_idx = simt.block.global_thread_idx
 ScalarField, ScalarNdarray = Field, Ndarray
 globals().update(EXPORTED)
 globals().update(math.EXPORTED)
-globals().update({**_later.TOP, **_later.HINTS})
+globals().update({**_later.TOP, **_later.HINTS, **_places})
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from qd.exception import QuadrantsIndexError, QuadrantsRuntimeError, QuadrantsTy
 MOST_ELEMENTS = 2**31 - 1
 
 # By these names `order` has them.
-_AXES = "ijklmnop"
+AXES = "ijklmnop"
 
 # DLPack's numbers of memory of the host, pageable and pinned.
 _OF_HOST = (1, 3)
@@ -23,7 +23,7 @@ def _arch():
     return _runtime.current().config.arch.name
 
 
-def _integers(given):
+def integers(given):
     """An integer or several, of Python or of NumPy, as a tuple of Python's."""
     return tuple(map(operator.index, given if hasattr(given, "__iter__") else (given,)))
 
@@ -194,18 +194,19 @@ class Storage:
     """An array of scalars. It lives until `reset`."""
 
     has_grad = has_dual = False
-    layout = None
 
-    def __init__(self, dtype, shape, axes=None):
-        import numpy
-
+    def __init__(self, dtype):
         if not isinstance(dtype, DataType):
             raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
-        runtime = _runtime.current()
         self.dtype = dtype
-        self.shape = shape
+
+    def _allocate(self, shape, axes):
+        """Makes the elements, zeros on the host; `axes` are those of memory, from the outermost."""
+        import numpy
+
+        dtype, runtime = self.dtype, _runtime.current()
+        self.shape, self.axes = shape, axes
         self._generation = runtime.generation
-        axes = axes or tuple(range(len(shape)))
         extents = [shape[axis] for axis in axes]
         if runtime.device.is_host:
             flat = numpy.zeros(extents, TO_NUMPY[dtype])
@@ -221,8 +222,13 @@ class Storage:
         """Where they are."""
         elements = self._elements
         if elements is None or _runtime.generation() != self._generation:
-            raise QuadrantsRuntimeError("the array is of before qd.init or qd.reset, which have freed it")
+            raise QuadrantsRuntimeError("the array has been freed: by qd.init, by qd.reset, or with the fields that were placed with it")
         return elements
+
+    @property
+    def layout(self):
+        """The axes of memory, from the outermost; None where they are in order."""
+        return None if self.axes == tuple(range(len(self.shape))) else self.axes
 
     def free(self):
         """Ends the array. Its memory is free when no launch and no other library uses it."""
@@ -238,7 +244,7 @@ class Storage:
         if len(key) != len(self.shape):
             raise QuadrantsIndexError(f"an array of {len(self.shape)} dimensions takes as many indices, and not {len(key)}")
         try:
-            key = _integers(key)
+            key = integers(key)
         except TypeError as error:
             raise QuadrantsTypeError(f"an index is an integer: {error}") from None
         place = tuple(index - first for index, first in zip(key, self._first()))
@@ -381,6 +387,12 @@ class Storage:
 class Ndarray(Storage):
     """An array that kernels are given."""
 
+    def __init__(self, dtype, shape, axes=None):
+        super().__init__(dtype)
+        if not _are_valid(shape):
+            raise QuadrantsRuntimeError(f"{shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements")
+        self._allocate(shape, axes or tuple(range(len(shape))))
+
     @classmethod
     def over(cls, array):
         """One over the memory of an array of NumPy."""
@@ -409,7 +421,7 @@ class Ndarray(Storage):
     @classmethod
     def _of(cls, dtype, shape, elements):
         made = cls.__new__(cls)
-        made.dtype, made.shape = dtype, tuple(shape)
+        made.dtype, made.shape, made.axes = dtype, tuple(shape), tuple(range(len(shape)))
         made._generation = _runtime.current().generation
         made._elements = elements
         made._at = elements.place(dtype, made.shape, made._generation)
@@ -417,24 +429,48 @@ class Ndarray(Storage):
 
 
 class Field(Storage):
-    """An array that kernels find by its name, or by that of what holds it."""
+    """An array that kernels find by its name, or by that of what holds it. Before it has a place it has no shape."""
 
-    def __init__(self, dtype, shape, axes, name, offset):
-        super().__init__(dtype, shape, axes)
-        self.axes = axes
+    _at = None
+
+    def __init__(self, dtype, name):
+        super().__init__(dtype)
         self.name = name
+
+    def __getattr__(self, name):
+        if name in ("shape", "axes", "offset", "_elements"):
+            raise QuadrantsRuntimeError("the field has no place yet, as of qd.root.dense(qd.i, 8).place(field)")
+        raise AttributeError(f"a field has no attribute {name!r}")
+
+    @property
+    def is_placed(self):
+        """Whether it has a place."""
+        return "shape" in vars(self)
+
+    def put(self, shape, axes, offset):
+        """Gives it a place; indices begin at `offset`, or at 0."""
+        if not _are_valid(shape) or len(shape) > len(AXES):
+            raise ValueError(
+                f"{shape} is not a valid shape for a field: at most {len(AXES)} dimensions, and {MOST_ELEMENTS} elements"
+            )
+        offset = (0,) * len(shape) if offset is None else integers(offset)
+        if len(offset) != len(shape):
+            raise QuadrantsTypeError(f"offset={offset} has another number of dimensions than shape={shape}")
+        if any(first < i32.least or first + extent > i32.most for first, extent in zip(offset, shape)):
+            raise ValueError(f"offset={offset}: with shape={shape} the indices are from {i32.least} to {i32.most - 1}")
+        self._allocate(shape, axes)
         self.offset = offset
 
     def _first(self):
         return self.offset
 
+    def __repr__(self):
+        return super().__repr__() if self.is_placed else f"<Field of {self.dtype}, without a place>"
+
 
 def ndarray(dtype, shape):
     """Makes an array that kernels are given; `shape` is an extent or a tuple."""
-    shape = _integers(shape)
-    if not _are_valid(shape):
-        raise QuadrantsRuntimeError(f"{shape} is not a valid shape for ndarray: at most {MOST_ELEMENTS} elements")
-    return Ndarray(dtype, shape)
+    return Ndarray(dtype, integers(shape))
 
 
 def from_dlpack(value):
@@ -450,23 +486,18 @@ def from_dlpack(value):
 
 def field(dtype, shape=None, order=None, name="", offset=None, needs_grad=False, needs_dual=False):
     """Makes an array of zeros that kernels find by name. `order` names the axes from the outermost in memory: `"ji"` is by
-    columns. Indices begin at `offset`."""
+    columns. Indices begin at `offset`. Without a shape it has a place when `qd.root` gives it one."""
     if needs_grad or needs_dual:
         raise NotImplementedError("fields with gradients aren't there yet")
+    made = Field(dtype, name)
     if shape is None:
-        raise NotImplementedError("fields that are placed later aren't there yet: give a shape")
-    shape = _integers(shape)
-    if not _are_valid(shape) or len(shape) > len(_AXES):
-        raise ValueError(
-            f"{shape} is not a valid shape for a field: at most {len(_AXES)} dimensions, and {MOST_ELEMENTS} elements"
-        )
-    letters = _AXES[: len(shape)]
+        if order is not None or offset is not None:
+            raise ValueError("order and offset go with a shape; place takes an offset, too")
+        return made
+    shape = integers(shape)
+    letters = AXES[: len(shape)]
     order = letters if order is None else order
     if sorted(order) != list(letters):
         raise ValueError(f"order={order!r} does not have each of the axes '{letters}' once")
-    offset = (0,) * len(shape) if offset is None else _integers(offset)
-    if len(offset) != len(shape):
-        raise QuadrantsTypeError(f"offset={offset} has another number of dimensions than shape={shape}")
-    if any(first < i32.least or first + extent > i32.most for first, extent in zip(offset, shape)):
-        raise ValueError(f"offset={offset}: with shape={shape} the indices are from {i32.least} to {i32.most - 1}")
-    return Field(dtype, shape, tuple(letters.index(each) for each in order), name, offset)
+    made.put(shape, tuple(letters.index(each) for each in order), offset)
+    return made

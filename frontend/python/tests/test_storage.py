@@ -143,9 +143,9 @@ def test_wrong_shapes():
     for make in (lambda number: qd.ndarray(qd.u8, number), lambda number: qd.field(qd.u8, 3, offset=number)):
         with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
             make(1.5)
-    for options in ({"needs_grad": True}, {"needs_dual": True}, {"shape": None}):
+    for options in ({"needs_grad": True}, {"needs_dual": True}):
         with pytest.raises(NotImplementedError):
-            qd.field(qd.f32, **{"shape": 3, **options})
+            qd.field(qd.f32, 3, **options)
 
 
 def test_shapes_are_of_any_integers():
