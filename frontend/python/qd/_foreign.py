@@ -1,4 +1,4 @@
-"""Arrays of other libraries in memory of a device, by DLPack."""
+"""Arrays of other libraries in memory of a device, by DLPack or `__cuda_array_interface__`."""
 
 import collections
 import sys
@@ -21,13 +21,18 @@ _IMMUTABLE = ("jax", "jaxlib")
 
 def is_on_device(value):
     """Whether it is an array of another library in memory of an NVIDIA device."""
-    return hasattr(value, "__dlpack_device__") and value.__dlpack_device__()[0] == CUDA
+    if hasattr(value, "__dlpack_device__"):
+        return value.__dlpack_device__()[0] == CUDA
+    return hasattr(value, "__cuda_array_interface__")
 
 
 class Taken:
     """An array that was taken, for a launch on the stream that its library works on."""
 
     def __init__(self, value):
+        if not hasattr(value, "__dlpack__"):
+            self._take_said(value)
+            return
         library = type(value).__module__.partition(".")[0]
         handle, owner = _current_stream(library, value) or (None, None)
         # Otherwise the library does not know when a launch has ended.
@@ -42,7 +47,19 @@ class Taken:
         except TypeError:
             # It is of before version 1.
             capsule = value.__dlpack__(stream=wanted)
-        self.memory, dtype, self.shape = _core.imported(capsule, self.stream, library in _IMMUTABLE)
+        self._import(capsule, library in _IMMUTABLE)
+
+    def _take_said(self, value):
+        """One that has no DLPack: its contents are ready in the order of the stream that it names, if it names one."""
+        # Few arrays want it, and it takes long to import.
+        from qd import _interface
+
+        self.is_ordered = False
+        self.stream = stream(value.__cuda_array_interface__.get("stream") or _LEGACY, value)
+        self._import(*_interface.capsule_of(value, CUDA))
+
+    def _import(self, capsule, is_read_only):
+        self.memory, dtype, self.shape = _core.imported(capsule, self.stream, is_read_only)
         self.dtype = BY_NAME[dtype]
 
 

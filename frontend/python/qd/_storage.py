@@ -380,6 +380,18 @@ class Storage:
             raise BufferError(f"memory of {_arch()} cannot be exported")
         return _foreign.CUDA, 0
 
+    @property
+    def __cuda_array_interface__(self):
+        """Where the elements are, to libraries that have no DLPack, when what was launched has ended."""
+        elements = self.elements()
+        if _arch() != "cuda" or not isinstance(elements, OnDevice) or not elements.is_row_major:
+            raise AttributeError("__cuda_array_interface__ is of arrays on NVIDIA's devices, in the order of their indices")
+        import numpy
+
+        _runtime.sync()
+        typestr = numpy.dtype(TO_NUMPY[self.dtype]).str
+        return {"shape": self.shape, "typestr": typestr, "data": (elements.address, False), "version": 3}
+
     def __repr__(self):
         return f"<{type(self).__name__} of {self.dtype}, shape {self.shape}>"
 
