@@ -20,7 +20,9 @@ _IMMUTABLE = ("jax", "jaxlib")
 
 
 def is_on_device(value):
-    """Whether it is an array of another library in memory of an NVIDIA device."""
+    """Whether it is an array of another library in memory of an NVIDIA device, which is open."""
+    if _runtime.current().device.is_host:
+        return False
     if hasattr(value, "__dlpack_device__"):
         return value.__dlpack_device__()[0] == CUDA
     return hasattr(value, "__cuda_array_interface__")

@@ -1,14 +1,83 @@
 """Names that programs for the peer reach for inside of it: those of `qd.lang.impl`, `misc`, `util` and `_exceptions`, and of
 `qd._lib.core`."""
 
+from enum import Enum, auto
+
 from qd import _core, _runtime
+from qd._later import Later
 from qd._runtime import cpu, host_arch
 from qd._storage import TO_NUMPY
+from qd.exception import QuadrantsRuntimeError
 
 
 def current_cfg():
     """What `init` was told, as `qd.cfg`."""
     return _runtime.config()
+
+
+class extension(Enum):
+    """What the peer has on some kinds of devices alone."""
+
+    sparse = auto()
+    quant = auto()
+    mesh = auto()
+    quant_basic = auto()
+    data64 = auto()
+    adstack = auto()
+    bls = auto()
+    assertion = auto()
+    extfunc = auto()
+
+
+# By the names of kinds of devices, what each device of a kind has. Of Vulkan's some have no words of 64 bits.
+_EXTENSIONS = {name: {extension.data64, extension.assertion} for name in ("cpu", "x64", "arm64", "cuda", "amdgpu")}
+_EXTENSIONS["vulkan"] = {extension.assertion}
+
+
+def is_extension_supported(arch, ext):
+    """Whether each device of a kind has something; the cpu has what it has in its own name where it stands in for another kind."""
+    name = "cpu" if _runtime.is_emulated(arch) else arch.name
+    return ext in _EXTENSIONS.get(name, ())
+
+
+def is_extension_enabled(ext):
+    """Whether each device of the kind that `init` has opened has something."""
+    return is_extension_supported(_runtime.current().config.arch, ext)
+
+
+class DeviceCapability:
+    """What may be asked of `get_device_caps`, all of Vulkan's devices."""
+
+    spirv_has_int8, spirv_has_int16, spirv_has_int64, spirv_has_float16, spirv_has_float64 = (
+        f"spirv_has_{name}" for name in ("int8", "int16", "int64", "float16", "float64")
+    )
+    spirv_has_atomic_int64, spirv_has_atomic_float_add, spirv_has_atomic_float64_add = (
+        f"spirv_has_atomic_{name}" for name in ("int64", "float_add", "float64_add")
+    )
+
+
+# Bytes of memory that a block may have: what each kind of device has at least, and those where it is all that kernels get.
+_SHARED = {"cpu": 1 << 18, "x64": 1 << 18, "arm64": 1 << 18, "vulkan": 1 << 14, "cuda": 48 << 10, "amdgpu": 1 << 16}
+_MORE = ("cuda",)
+
+
+def get_max_shared_memory_bytes(*, is_lowerbound_ok):
+    """The bytes of memory that a block may have."""
+    runtime = _runtime.current()
+    arch = runtime.config.arch
+    if arch.name in _MORE and not (is_lowerbound_ok or runtime.device.is_host):
+        raise QuadrantsRuntimeError(f"get_max_shared_memory_bytes: of {arch.name} only a lower bound is known")
+    return _SHARED[arch.name]
+
+
+def get_cuda_compute_capability():
+    """What NVIDIA's device can do: 90 where the cpu stands in for it; 0 of other kinds."""
+    runtime = _runtime.current()
+    if runtime.config.arch != _runtime.cuda:
+        return 0
+    if not runtime.device.is_host:
+        raise NotImplementedError("get_cuda_compute_capability isn't there yet")
+    return 90
 
 
 class _Running:
@@ -28,9 +97,33 @@ class _Running:
 class _Program:
     """What is known of the device."""
 
+    # Kernels have no graphs.
+    def get_graph_cache_size(self):
+        return 0
+
+    get_graph_num_nodes_on_last_call = get_graph_total_builds = get_graph_cache_size
+
+    def get_graph_cache_used_on_last_call(self):
+        return False
+
+    get_num_offloaded_tasks_on_last_call = Later("get_num_offloaded_tasks_on_last_call")
+
+    def get_device_caps(self):
+        return _Capabilities()
+
     @property
     def subgroup_size(self):
         return _runtime.current().device.subgroup_size
+
+
+class _Capabilities:
+    """What a device of Vulkan's has; others have none of it."""
+
+    def get(self, capability):
+        runtime = _runtime.current()
+        if runtime.config.arch == _runtime.vulkan and not runtime.device.is_host:
+            raise NotImplementedError(f"get_device_caps().get({capability!r}) isn't there yet")
+        return 0
 
 
 def get_runtime():

@@ -57,6 +57,8 @@ class graph:
 
 
 TOP = {**later("qd", _TOP), "graph": graph}
+# Where programs for the peer find them.
+globals().update(TOP)
 TYPES, SIMT, MATH = later("qd.types", _TYPES), later("qd.simt", _SIMT), later("qd.math", _MATH)
 
 

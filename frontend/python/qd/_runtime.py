@@ -9,7 +9,7 @@ from typing import Literal
 
 from qd import _core
 from qd._dtypes import DataType, f32, f64, i32, i64
-from qd._logging import LEVELS, set_logging_level
+from qd._logging import LEVELS, logger, set_logging_level
 from qd.exception import QuadrantsAssertionError, QuadrantsRuntimeError
 
 
@@ -50,8 +50,29 @@ def host_arch():
     return arm64 if os.uname().machine == "aarch64" else x64
 
 
-def device_of(arch):
+# Kinds that the cpu stands in for where it is asked to. Those of AMD have 64 lanes, and the cpu 32.
+_EMULATED = ("cuda", "vulkan")
+
+
+def _emulated(told):
+    """The names of those that it stands in for."""
+    variable = "QD_EMULATE"
+    named = [name.strip() for name in os.environ.get(variable, "").split(",") if name.strip()]
+    for name in named:
+        if name not in _EMULATED:
+            raise NotImplementedError(f"{variable}={name}: the cpu stands in for {' and '.join(_EMULATED)}")
+    return _EMULATED if told is not None and told.emulate else named
+
+
+def is_emulated(arch, told=None):
+    """Whether the cpu stands in for a kind of device, by the environment or by what `init` is told, or has been."""
+    return arch.name in _emulated(told or config())
+
+
+def device_of(arch, told=None):
     """The name of the first device of a kind; None if there is none to open."""
+    if is_emulated(arch, told):
+        return "cpu"
     return _DEVICES.get("cpu" if arch == host_arch() else arch.name)
 
 
@@ -71,6 +92,8 @@ class Config:
     kernel_profiler: bool = False
     print_ir: bool = False
     debug_dump_path: str | None = None
+    # Whether the cpu stands in for other kinds of devices.
+    emulate: bool = False
     log_level: Literal["trace", "debug", "info", "warn", "error", "critical"] | None = None
 
 
@@ -124,9 +147,11 @@ def init(
     require_version=None,
     print_non_pure=False,
     src_ll_cache=True,
+    emulate=False,
     **options,
 ):
-    """Opens a device; all that was there before is reset."""
+    """Opens a device; all that was there before is reset. `emulate`: the cpu stands in for other kinds, as for those that
+    `QD_EMULATE` names."""
     global _runtime, _generation
     known = {*_LATER, *_ACCEPTED, *_OPTIONS}
     if "default_up" in options:
@@ -150,6 +175,7 @@ def init(
         _default("fp", default_fp, (f32, f64)),
         _default("ip", default_ip, (i32, i64)),
         **{name: value for name in _OPTIONS if (value := _option(name, options)) is not None},
+        emulate=bool(emulate),
     )
     config.arch, device = _opened(arch, config, enable_fallback)
     _generation += 1
@@ -229,10 +255,13 @@ def _opened(arch, config, enable_fallback):
 
     refused = []
     for one in wanted:
-        name = device_of(one)
+        name = device_of(one, config)
         try:
             if name is not None:
-                return one, opened(name)
+                device = opened(name)
+                if is_emulated(one, config):
+                    logger.warning("the cpu stands in for %s", one.name)
+                return one, device
             refused.append(f"{one.name}: it has no driver")
         except _core.Failed as error:
             refused.append(f"{one.name}: {error}")

@@ -20,7 +20,9 @@ TO_NUMPY = {dtype: name for name, dtype in OF_NUMPY.items()}
 
 
 def _arch():
-    return _runtime.current().config.arch.name
+    """Whose memory arrays are in, by the name of the kind of device."""
+    runtime = _runtime.current()
+    return "cpu" if runtime.device.is_host else runtime.config.arch.name
 
 
 def integers(given):

@@ -6,7 +6,7 @@ scalars.
 
 from math import e, inf, nan, pi
 from math import log as _log
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from qd import _later, _operations
 from qd._dtypes import f32, f64, i32, i64, u32
@@ -19,9 +19,6 @@ from qd._operations import POW as pow
 from qd._operations import SELECT as select
 
 globals().update({**_operations.UNARY, **_later.MATH})
-if TYPE_CHECKING:
-    # The names that are made above, to type checkers.
-    def __getattr__(name: str) -> Any: ...
 atan2 = _operations.BINARY["atan2"]
 floor, log, sqrt = (_operations.UNARY[name] for name in ("floor", "log", "sqrt"))
 
@@ -165,3 +162,23 @@ def radians(x):
 
 # What kernels have as `qd.…`, too.
 EXPORTED = {each.__name__: each for each in (zero, one, rsqrt, frexp)}
+
+
+# What other languages, and Python, call it.
+_INSTEAD = {
+    "atan": "qd.atan2(x, 1)", "arctan": "qd.atan2(x, 1)", "arctan2": "qd.atan2", "arcsin": "qd.asin", "arccos": "qd.acos", "inversesqrt": "qd.rsqrt",
+    "exp2": "2.0 ** x", "log10": "qd.math.log2(x) * 0.30102999566398120", "sinh": "(qd.exp(x) - qd.exp(-x)) / 2", "cosh": "(qd.exp(x) + qd.exp(-x)) / 2",
+    "hypot": "qd.sqrt(x * x + y * y)", "fabs": "qd.abs", "fmin": "qd.min", "fmax": "qd.max", "fmod": "qd.raw_mod", "trunc": "x - qd.raw_mod(x, 1.0)",
+    "lerp": "qd.math.mix", "saturate": "qd.math.clamp(x, 0.0, 1.0)", "where": "qd.select", "bitcast": "qd.bit_cast", "ctz": "qd.ffs(x) - 1",
+    "popcount": "qd.popcnt", "bitCount": "qd.popcnt",
+}  # fmt: skip
+
+
+def instead(name):
+    """What a message adds of a name that there is none of: what has its meaning."""
+    found = f"qd.math.{name}" if name in globals() else _INSTEAD.get(name)
+    return f"use {found}" if found else "it may not be there yet"
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(f"module 'qd.math' has no attribute {name!r}: {instead(name)}")

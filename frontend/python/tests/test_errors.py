@@ -220,7 +220,7 @@ def test_init():
 def test_init_from_the_environment(monkeypatch):
     monkeypatch.setenv("QD_DEFAULT_FP", "f64")
     monkeypatch.setenv("QD_ARCH", "x64")
-    monkeypatch.setattr("qd._runtime.device_of", lambda arch: "cpu" if arch.name in ("cpu", "x64") else None)
+    monkeypatch.setattr("qd._runtime.device_of", lambda arch, _: "cpu" if arch.name in ("cpu", "x64") else None)
     qd.init(arch=qd.cuda)
     assert (qd.cfg.arch, qd.cfg.default_fp) == (qd.x64, qd.f64)
     monkeypatch.setenv("QD_DEFAULT_FP", "32")

@@ -78,11 +78,13 @@ def test_launches_are_on_the_stream_that_it_names(base, stream, handle, monkeypa
 
     monkeypatch.setattr(_core, "imported", imported)
     said = Said(base, stream=stream, data=(base.ctypes.data, True))
+    monkeypatch.setattr("qd._runtime._runtime", types.SimpleNamespace(device=types.SimpleNamespace(is_host=False), streams={}))
     assert _foreign.is_on_device(said)
     taken = _foreign.Taken(said)
     assert seen == [(handle, True)] and (taken.dtype, taken.shape, taken.is_ordered) == (qd.i64, [4, 6], False)
     # Nobody has taken the capsule.
     _interface._used.clear()
+    monkeypatch.undo()
 
 
 def test_elsewhere_they_are_no_arrays(base):

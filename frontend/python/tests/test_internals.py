@@ -78,3 +78,99 @@ def test_pytorch_is_there_or_not(monkeypatch):
     for module in (None, types.ModuleType("torch")):
         monkeypatch.setitem(sys.modules, "torch", module)
         assert qd.lang.util.has_pytorch() == (module is not None)
+
+
+def test_extensions():
+    extension, core = qd.extension, qd._lib.core
+    assert core.is_extension_supported(qd.cuda, extension.data64) and not core.is_extension_supported(qd.vulkan, extension.data64)
+    assert not core.is_extension_supported(qd.metal, extension.assertion)
+    assert qd.is_extension_enabled(extension.assertion) and not qd.is_extension_enabled(extension.adstack)
+    assert not any(core.is_extension_supported(qd.cpu, each) for each in (extension.sparse, extension.quant, extension.mesh))
+
+
+def test_what_devices_have():
+    from qd.lang.impl import get_cuda_compute_capability, get_max_shared_memory_bytes, get_runtime
+
+    program = get_runtime().prog
+    if qd.cfg.arch != qd.cuda:
+        assert get_cuda_compute_capability() == 0
+    size = get_max_shared_memory_bytes(is_lowerbound_ok=True)
+
+    @qd.kernel
+    def k(length: qd.template()):
+        qd.loop_config(block_dim=64)
+        for i in range(64):
+            shared = qd.simt.block.SharedArray(length, qd.i32)
+            shared[i] = 0
+
+    k(size // 4)
+    if qd.cfg.arch != qd.cuda:
+        assert get_max_shared_memory_bytes(is_lowerbound_ok=False) == size
+        with pytest.raises(qd.QuadrantsCompilationError, match=f"has {size}"):
+            k(size // 4 + 1)
+    counts = program.get_graph_cache_size(), program.get_graph_total_builds(), program.get_graph_num_nodes_on_last_call()
+    assert counts == (0, 0, 0) and not program.get_graph_cache_used_on_last_call()
+    with pytest.raises(NotImplementedError, match="get_num_offloaded_tasks_on_last_call isn't there yet"):
+        program.get_num_offloaded_tasks_on_last_call()
+    asks = lambda: program.get_device_caps().get(qd._lib.core.DeviceCapability.spirv_has_float64)
+    if qd.cfg.arch != qd.vulkan:
+        assert asks() == 0
+        return
+    with pytest.raises(NotImplementedError, match=r"get\('spirv_has_float64'\) isn't there yet"):
+        asks()
+
+
+def test_modules_of_what_is_not_there_yet():
+    from qd.lang.matrix import Matrix
+    from qd.lang.stream import create_stream
+
+    assert (Matrix, create_stream) == (qd.Matrix, qd.create_stream)
+
+
+@pytest.mark.host
+@pytest.mark.parametrize("by", ["option", "environment"])
+@pytest.mark.parametrize("arch", [qd.cuda, qd.vulkan], ids=lambda arch: arch.name)
+def test_the_cpu_stands_in_for_other_kinds(arch, by, monkeypatch, caplog):
+    monkeypatch.delenv("QD_ARCH", raising=False)
+    if by == "environment":
+        monkeypatch.setenv("QD_EMULATE", "vulkan, cuda")
+        qd.init(arch=arch, enable_fallback=False)
+    else:
+        qd.init(arch=arch, emulate=True, enable_fallback=False)
+    assert f"the cpu stands in for {arch.name}" in caplog.text
+    assert qd.cfg.arch == arch and qd.lang.misc.is_arch_supported(arch)
+    assert qd.is_extension_enabled(qd.extension.data64) and qd.simt.subgroup.group_size() == 32
+    assert qd.lang.impl.get_cuda_compute_capability() == (90 if arch == qd.cuda else 0)
+    assert qd.lang.impl.get_max_shared_memory_bytes(is_lowerbound_ok=False) > 0
+    assert qd.lang.impl.get_runtime().prog.get_device_caps().get(qd.DeviceCapability.spirv_has_int64) == 0
+
+    @qd.kernel
+    def double(a: qd.types.NDArray[qd.f64, 1]):
+        for i in a:
+            a[i] *= 2
+
+    a, f = np.arange(4.0), qd.ndarray(qd.f64, 3)
+    double(a)
+    assert a.tolist() == [0, 2, 4, 6]
+    double(qd.from_dlpack(a))
+    assert a.tolist() == [0, 4, 8, 12] and np.from_dlpack(f).shape == (3,) and not hasattr(f, "__cuda_array_interface__")
+
+    class OfDevice:
+        def __dlpack__(self, **_):
+            raise AssertionError
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="its memory is of a device"):
+        double(OfDevice())
+
+
+@pytest.mark.host
+def test_whom_the_cpu_does_not_stand_in_for(monkeypatch):
+    monkeypatch.setenv("QD_EMULATE", "amdgpu")
+    with pytest.raises(NotImplementedError, match="QD_EMULATE=amdgpu: the cpu stands in for cuda and vulkan"):
+        qd.init()
+    monkeypatch.delenv("QD_EMULATE")
+    with pytest.raises(RuntimeError, match="arch amdgpu is not supported"):
+        qd.init(arch=qd.amdgpu, emulate=True, enable_fallback=False)

@@ -143,3 +143,32 @@ def test_fns():
     found = np.zeros(len(asked), np.uint32)
     k(m, b, o, found)
     assert found.tolist() == [nth_bit(*each) for each in asked]
+
+
+@pytest.mark.parametrize(
+    "asked, instead",
+    [("qd.atan", "qd.atan2(x, 1)"), ("qd.math.atan", "qd.atan2(x, 1)"), ("qd.log2", "qd.math.log2"), ("qd.isnan", "qd.math.isnan"), ("qd.math.lerp", "qd.math.mix"), ("qd.math.sinus", None)],
+)
+def test_names_of_other_languages(asked, instead, module):
+    k = module(f"@qd.kernel\ndef k(x: qd.f32) -> qd.f32:\n    return {asked}(x)\n").k
+    with pytest.raises(qd.QuadrantsNameError) as caught:
+        k(1)
+    holder, _, name = asked.rpartition(".")
+    says = f"use {instead}" if instead else "it may not be there yet"
+    assert str(caught.value).endswith(f"^\nmodule '{holder}' has no attribute '{name}': {says}")
+
+
+def test_what_is_used_instead_has_the_meaning():
+    @qd.kernel
+    def k(x: qd.f64, out: qd.types.NDArray[qd.f64, 1]):
+        out[0] = qd.atan2(x, 1)
+        out[1] = 2.0**x
+        out[2] = qd.math.log2(x) * 0.30102999566398120
+        out[3] = (qd.exp(x) - qd.exp(-x)) / 2
+        out[4] = (qd.exp(x) + qd.exp(-x)) / 2
+        out[5] = x - qd.raw_mod(x, 1.0)
+
+    out = np.zeros(6)
+    for x in (0.7, 2.3):
+        k(x, out)
+        np.testing.assert_allclose(out, [np.arctan(x), 2**x, np.log10(x), np.sinh(x), np.cosh(x), np.trunc(x)], rtol=1e-6)
