@@ -323,6 +323,7 @@ def test_older_names_are_told_of_once(monkeypatch):
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 32, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((a[i],), qd.i32)", ValueError, "known while tracing"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((0,), qd.i32)", ValueError, "numbers above 0"),
+        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), qd.math.vec3)", qd.QuadrantsCompilationError, "no scalar type"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), int)", qd.QuadrantsCompilationError, "no scalar type"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, 4)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "if a[i] > 0:\n            block.sync()", qd.QuadrantsCompilationError, "not uniform"),

@@ -90,6 +90,24 @@ def test_shuffles(dtype, of):
 SMALL = "qd.simt.warp is for subgroups of 32 lanes, and here they have 64"
 
 
+_OPERATIONS = "shfl_sync_i32(m, x, 3)", "shfl_up_f32(m, x, 1)", "any_nonzero(m, x)", "unique(m, x)", "match_any(m, x)", "active_mask()"
+_UNDER = (
+    "for _ in range(x):\n            a[i] += {}", "while a[i] > 7:\n            a[i] = {}", "a[i] = x if x > 7 else {}",
+    "if x > 7 and {} > 3:\n            a[i] = 1",
+)  # fmt: skip
+
+
+@pytest.mark.lanes(32)
+@pytest.mark.parametrize(
+    "operation, body", [*((each, "if x > 0:\n            a[i] = {}") for each in _OPERATIONS), *(("shfl_xor_i32(m, x, 1)", each) for each in _UNDER)]
+)
+def test_where_lanes_differ_no_operation_is_wrong_in_silence(module, operation, body):
+    text = "from qd.simt import warp\n@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32, 1]):\n    for i in a:\n        x, m = a[i], qd.u32(255)\n        "
+    program = module(text + body.format(f"qd.i32(warp.{operation})") + "\n")
+    with pytest.raises(qd.QuadrantsCompilationError, match=r"(?s)^File .*\^.*not uniform in its subgroup"):
+        program.k(np.zeros(32, np.int32))
+
+
 @pytest.mark.parametrize(
     "lanes, body, error, message",
     [
