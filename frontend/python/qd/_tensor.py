@@ -24,6 +24,9 @@ class Layout(IntEnum):
 class _Tensor(Template):
     """What fields and ndarrays are, and a parameter that takes either. Each field is compiled by itself."""
 
+    def __call__(self, array):
+        return wrap(array)
+
     def __instancecheck__(self, value):
         return isinstance(value, Storage)
 

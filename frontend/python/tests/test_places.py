@@ -108,7 +108,7 @@ def test_what_is_no_place():
 def test_tensors(backend, layout):
     t = qd.tensor(qd.i32, (2, 3), backend=backend, layout=layout)
     assert isinstance(t, qd.Tensor) and isinstance(t, [qd.Field, qd.Ndarray][backend])
-    assert qd.wrap(t) is t and t.layout == (None if layout != (1, 0) else layout)
+    assert qd.wrap(t) is qd.Tensor(t) is t and t.layout == (None if layout != (1, 0) else layout)
 
     @qd.kernel
     def fill(t: qd.Tensor):

@@ -1,10 +1,12 @@
 """What type checkers are told."""
 
 import __future__
+import importlib
 import inspect
 import os
 import pathlib
 import re
+import sys
 
 import pytest
 
@@ -61,6 +63,11 @@ class Box:
     def twice(self, n: int) -> int:
         return 2 * n
 
+@qd.kernel
+def either(a: qd.Tensor, n: int) -> None: ...
+
+either(qd.ndarray(qd.i32, 3), 1)
+
 @qd.perf_dispatch(get_geometry_hash=lambda a, n: 0)
 def work(a: qd.types.NDArray[qd.f32, 1], n: int) -> None: ...
 
@@ -104,3 +111,36 @@ def test_signatures_are_kept(imported, tmp_path, monkeypatch):
     assert [int(number) for number, _ in errors] == [number for number, _ in wanted], found
     for (_, error), (_, said) in zip(errors, wanted):
         assert said in error
+
+
+def modules_of_stubs():
+    """The modules that the distribution tells type checkers of, and where the stub of each has its names from."""
+    folder = DISTRIBUTION / "quadrants"
+    for stub in folder.rglob("*.pyi"):
+        parts = stub.relative_to(folder).with_suffix("").parts
+        name = ".".join(part for part in parts if part != "__init__")
+        source = re.search(r"^from (qd\.\w+) import \*$", stub.read_text(), re.MULTILINE)
+        if name:
+            yield f"qd.{name}", source and source[1]
+
+
+def test_stubs_are_of_the_modules_that_there_are():
+    stubs = dict(modules_of_stubs())
+    for name, source in stubs.items():
+        assert source is None or importlib.import_module(name) is importlib.import_module(source), name
+    aliases = {name for name in sys.modules if re.match(r"qd\.(lang|_lib|types|simt|algorithms)(\.|$)", name)}
+    assert aliases <= set(stubs)
+
+
+def test_modules_are_found(tmp_path, monkeypatch):
+    pytest.importorskip("mypy.version", minversion="1.8")
+    from mypy import api
+
+    names = [name.replace("qd.", "quadrants.", 1) for name, _ in modules_of_stubs()]
+    lines = ["from quadrants.lang.impl import current_cfg", "from quadrants._lib.core import data_type_size", "current_cfg(1)", "data_type_size()", *(f"import {name}" for name in names)]
+    (tmp_path / "program.py").write_text("\n".join(lines))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MYPYPATH", os.pathsep.join(map(str, (PACKAGE.parent, DISTRIBUTION))))
+    found, _, _ = api.run(["--follow-imports=silent", "program.py"])
+    assert re.findall(r"^program\.py:(\d+): error: (Too many|Missing)", found, re.MULTILINE) == [("3", "Too many"), ("4", "Missing")], found
+    assert found.count("error:") == 2, found
