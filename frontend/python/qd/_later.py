@@ -42,6 +42,10 @@ _TOP = """
 """
 _TYPES = "vector matrix struct quant sparse_matrix_builder BufferViewType"
 _SIMT = "Tile16x16 Tile32x32"
+_PROFILER = """
+    set_kernel_profiler_metrics set_kernel_profiler_toolkit collect_kernel_profiler_metrics CuptiMetric get_predefined_cupti_metrics
+    print_memory_profiler_info print_scoped_profiler_info clear_scoped_profiler_info
+"""
 _MATH = """
     vec2 vec3 vec4 ivec2 ivec3 ivec4 uvec2 uvec3 uvec4 mat2 mat3 mat4
     dot cross length distance normalize reflect refract eye determinant inverse
@@ -60,6 +64,7 @@ TOP = {**later("qd", _TOP), "graph": graph}
 # Where programs for the peer find them.
 globals().update(TOP)
 TYPES, SIMT, MATH = later("qd.types", _TYPES), later("qd.simt", _SIMT), later("qd.math", _MATH)
+PROFILER = later("qd.profiler", _PROFILER)
 
 
 # Hints, which change no result.

@@ -13,8 +13,12 @@ from qd._logging import LEVELS, logger, set_logging_level
 from qd.exception import QuadrantsAssertionError, QuadrantsRuntimeError
 
 
+# The cpu's own name.
+_HOST = "arm64" if os.uname().machine == "aarch64" else "x64"
+
+
 class Arch:
-    """A kind of device."""
+    """A kind of device. The cpu has two names, which are equal."""
 
     def __init__(self, name):
         self.name = name
@@ -23,10 +27,14 @@ class Arch:
         return f"Arch.{self.name}"
 
     def __eq__(self, other):
-        return isinstance(other, Arch) and self.name == other.name
+        return isinstance(other, Arch) and self._kind == other._kind
 
     def __hash__(self):
-        return hash(self.name)
+        return hash(self._kind)
+
+    @property
+    def _kind(self):
+        return _HOST if self.name == "cpu" else self.name
 
 
 cpu = Arch("cpu")
@@ -47,7 +55,7 @@ _DEVICES = {"cpu": "cpu", "cuda": "cuda", "vulkan": "vulkan", "amdgpu": "hip"}
 
 def host_arch():
     """What the cpu is."""
-    return arm64 if os.uname().machine == "aarch64" else x64
+    return ARCHES[_HOST]
 
 
 # Kinds that the cpu stands in for where it is asked to. Those of AMD have 64 lanes, and the cpu 32.
@@ -73,7 +81,7 @@ def device_of(arch, told=None):
     """The name of the first device of a kind; None if there is none to open."""
     if is_emulated(arch, told):
         return "cpu"
-    return _DEVICES.get("cpu" if arch == host_arch() else arch.name)
+    return _DEVICES.get("cpu" if arch == cpu else arch.name)
 
 
 @dataclass

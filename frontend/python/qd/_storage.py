@@ -196,6 +196,7 @@ class Storage:
     """An array of scalars. It lives until `reset`."""
 
     has_grad = has_dual = False
+    grad = dual = None
 
     def __init__(self, dtype):
         if not isinstance(dtype, DataType):

@@ -6,8 +6,10 @@ What is timed is on the stream of `qd`, and not on one that is given by another 
 import json
 from dataclasses import dataclass
 
-from qd import _runtime
+from qd import _later, _runtime
 from qd.exception import QuadrantsRuntimeError
+
+globals().update(_later.PROFILER)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ def test_archs():
     for name in "cpu x64 x86_64 arm64 cuda amdgpu metal vulkan python".split():
         arch = getattr(qd, name)
         assert arch == getattr(qd.lang, name) == qd._lib.core.arch_from_name(name) == copy.deepcopy(arch)
+    other = qd.arm64 if host == qd.x64 else qd.x64
+    assert qd.cpu == host != other and hash(qd.cpu) == hash(host) and qd.cpu not in (other, *qd.gpu)
     assert qd.lang.gpu is qd.gpu
     with pytest.raises(ValueError, match="tpu is no arch: expected one of cpu, "):
         qd._lib.core.arch_from_name("tpu")

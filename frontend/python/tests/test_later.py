@@ -14,6 +14,7 @@ NAMES = {
     """,
     "graph": "do_while parallel parallel_context",
     "math": "vec2 ivec3 uvec4 mat2 dot cross normalize eye inverse rotation3d cexp",
+    "profiler": "set_kernel_profiler_metrics print_scoped_profiler_info",
     "types": "vector matrix struct",
     "Vector": "field ndarray tensor",
     "ad": "Tape",

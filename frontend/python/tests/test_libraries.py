@@ -175,3 +175,31 @@ def test_tensors_of_the_host_are_copied(torch):
     a = torch.arange(5, dtype=torch.float32)
     double(a)
     assert a.tolist() == [0, 2, 4, 6, 8]
+
+
+class Said:
+    """An array that has no DLPack."""
+
+    def __init__(self, array):
+        self.array = array
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+def test_arrays_without_dlpack(cupy):
+    for stream in (cupy.cuda.Stream.null, cupy.cuda.Stream(non_blocking=True)):
+        with stream:
+            a = cupy.zeros((3, 4), dtype=cupy.float32)
+            for _ in range(20):
+                a += 1
+                add(Said(a), Said(a), Said(a))
+            assert cupy.asnumpy(a).tolist() == [[2.0**21 - 2] * 4] * 3
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0"):
+        double(Said(a[:, ::2]))
+    mine = qd.ndarray(qd.f32, (3, 4))
+    mine.fill(3)
+    add(mine, mine, mine)
+
+    class Mine:
+        __cuda_array_interface__ = mine.__cuda_array_interface__
+
+    assert cupy.asnumpy(cupy.asarray(Mine())).tolist() == [[6.0] * 4] * 3

@@ -83,7 +83,7 @@ def test_what_is_no_place():
     for use in (lambda: f[0], lambda: f.shape, lambda: f.to_numpy(), lambda: f.fill(1), lambda: f.layout):
         with pytest.raises(qd.QuadrantsRuntimeError, match="the field has no place yet"):
             use()
-    assert not hasattr(f, "grad")
+    assert f.grad is None and not hasattr(f, "colour")
     for wrong, kind, message in [
         (lambda: qd.root.place(3), TypeError, "a field that was made without a shape is expected, and not int"),
         (lambda: qd.root.place(qd.field(qd.f32, 3)), qd.QuadrantsRuntimeError, "the field has a place already"),
