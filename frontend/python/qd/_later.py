@@ -21,6 +21,12 @@ class Later:
             raise AttributeError(name)
         return Later(f"{self}.{name}")
 
+    def __getitem__(self, key):
+        return Later(f"{self}[{key!r}]")
+
+    # What has items is not iterable for that.
+    __iter__ = None
+
     def __instancecheck__(self, _):
         """Nothing is one."""
         return False
@@ -36,7 +42,7 @@ _TOP = """
     svd eig sym_eig solve polar_decompose make_spd linalg
     random randn clock_counter clock_freq_hz
     BufferView Stream Event create_stream create_event stream_parallel
-    graph_do_while graph_parallel graph_parallel_context checkpoint GraphStatus
+    checkpoint GraphStatus
     sparse activate deactivate append length is_active get_addr rescale_index deactivate_all_snodes BitpackedFields Format
     Mesh MeshInstance mesh_local mesh_patch_idx ad stop_grad ref tools interop dump_compile_config
 """
@@ -60,7 +66,8 @@ class graph:
     do_while, parallel, parallel_context = (Later(f"qd.graph.{name}") for name in ("do_while", "parallel", "parallel_context"))
 
 
-TOP = {**later("qd", _TOP), "graph": graph}
+_GRAPH = {"graph": graph, "graph_do_while": graph.do_while, "graph_parallel": graph.parallel, "graph_parallel_context": graph.parallel_context}
+TOP = {**later("qd", _TOP), **_GRAPH}
 # Where programs for the peer find them.
 globals().update(TOP)
 TYPES, SIMT, MATH = later("qd.types", _TYPES), later("qd.simt", _SIMT), later("qd.math", _MATH)

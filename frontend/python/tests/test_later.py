@@ -9,7 +9,7 @@ NAMES = {
     "": """
         svd eig sym_eig solve polar_decompose make_spd random randn Vector Matrix Struct dataclass BufferView grouped
         create_stream create_event Stream Event stream_parallel checkpoint GraphStatus
-        graph_do_while graph_parallel graph_parallel_context activate deactivate append length is_active
+        activate deactivate append length is_active
         Mesh MeshInstance mesh_local mesh_patch_idx stop_grad
     """,
     "graph": "do_while parallel parallel_context",
@@ -45,8 +45,16 @@ def loops(a: qd.types.NDArray[qd.i32, 0]):
 @qd.kernel
 def takes(v: qd.math.vec3):
     pass
+@qd.kernel
+def views(v: qd.BufferView[qd.f32]):
+    pass
 """)
-    for kernel, name in [(program.calls, "qd.math.normalize"), (program.loops, "qd.graph.do_while"), (program.takes, "qd.math.vec3")]:
+    for kernel, name in [
+        (program.calls, "qd.math.normalize"),
+        (program.loops, "qd.graph.do_while"),
+        (program.takes, "qd.math.vec3"),
+        (program.views, r"qd.BufferView\[f32\]"),
+    ]:
         with pytest.raises(qd.QuadrantsCompilationError, match=rf"(?s)File .*\^.*{name}.* isn't there yet"):
             kernel(np.zeros((), np.int32))
 
@@ -59,7 +67,10 @@ def test_as_types_they_are_named_and_nothing_is_one():
     assert not isinstance(1, qd.Vector) and not isinstance(qd.field(qd.i32, 3), (qd.MatrixField, qd.VectorNdarray))
     assert isinstance(qd.field(qd.i32, 3), qd.ScalarField) and isinstance(qd.ndarray(qd.i32, 3), qd.ScalarNdarray)
     assert [name for name in dir(qd.graph) if not name.startswith("_")] == ["do_while", "parallel", "parallel_context"]
+    assert qd.graph_do_while is qd.graph.do_while and qd.graph_parallel_context is qd.graph.parallel_context
     assert not hasattr(qd.Vector, "__dlpack__")
+    with pytest.raises(TypeError, match="not iterable"):
+        iter(qd.BufferView)
 
 
 def test_hints_do_nothing():
