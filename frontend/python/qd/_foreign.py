@@ -12,6 +12,9 @@ CUDA = 2
 # DLPack's number for the default stream that waits for all others, which drivers have as 0, too.
 _LEGACY = 1
 
+# And for that of each thread.
+_PER_THREAD = 2
+
 # What DLPack has in place of a stream where nobody is to wait.
 _UNORDERED = -1
 
@@ -57,7 +60,9 @@ class Taken:
         from qd import _interface
 
         self.is_ordered = False
-        self.stream = stream(value.__cuda_array_interface__.get("stream") or _LEGACY, value)
+        handle = value.__cuda_array_interface__.get("stream") or _LEGACY
+        # The array keeps a stream that is not one of the driver's own.
+        self.stream = stream(handle, value if handle > _PER_THREAD else None)
         self._import(*_interface.capsule_of(value, CUDA))
 
     def _import(self, capsule, is_read_only):

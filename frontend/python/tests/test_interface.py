@@ -69,11 +69,11 @@ def test_what_no_kernel_takes(base, says, message):
 
 @pytest.mark.parametrize("stream, handle", [(None, 1), (1, 1), (77, 77)])
 def test_launches_are_on_the_stream_that_it_names(base, stream, handle, monkeypatch):
-    monkeypatch.setattr(_core, "Stream", lambda device, handle, owner: types.SimpleNamespace(handle=handle))
+    monkeypatch.setattr(_core, "Stream", lambda device, handle, owner: types.SimpleNamespace(handle=handle, owner=owner))
     seen = []
 
     def imported(capsule, stream, is_read_only):
-        seen.append((stream.handle, is_read_only))
+        seen.append((stream.handle, stream.owner, is_read_only))
         return "memory", "i64", [4, 6]
 
     monkeypatch.setattr(_core, "imported", imported)
@@ -81,7 +81,7 @@ def test_launches_are_on_the_stream_that_it_names(base, stream, handle, monkeypa
     monkeypatch.setattr("qd._runtime._runtime", types.SimpleNamespace(device=types.SimpleNamespace(is_host=False), streams={}))
     assert _foreign.is_on_device(said)
     taken = _foreign.Taken(said)
-    assert seen == [(handle, True)] and (taken.dtype, taken.shape, taken.is_ordered) == (qd.i64, [4, 6], False)
+    assert seen == [(handle, said if handle > 2 else None, True)] and (taken.dtype, taken.shape, taken.is_ordered) == (qd.i64, [4, 6], False)
     # Nobody has taken the capsule.
     _interface._used.clear()
     monkeypatch.undo()
