@@ -1,12 +1,12 @@
 """Portable GPU kernels in Python."""
 
-from types import SimpleNamespace
+from types import SimpleNamespace as _Namespace
 from typing import Any
 
 from qd import _later, _lib, _runtime, algorithms, exception, lang, math, profiler, simt, types
 from qd._dtypes import f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
 from qd._functions import Template, data_oriented, func, loop_config, ndrange, pyfunc, static, static_assert, static_print, template
-from qd._internals import DeviceCapability, extension, is_extension_enabled
+from qd._internals import DeviceCapability, dump_compile_config, extension, is_extension_enabled
 from qd._kernel import kernel
 from qd._logging import CRITICAL, DEBUG, ERROR, INFO, TRACE, WARN, is_logging_effective, set_logging_level
 from qd._operations import EXPORTED
@@ -22,7 +22,7 @@ from qd.types import float16, float32, float64, int8, int16, int32, int64, uint1
 
 x86_64 = x64
 real_func = func
-experimental = SimpleNamespace(real_func=real_func)
+experimental = _Namespace(real_func=real_func)
 global_thread_idx = simt.block.global_thread_idx
 # What kernels find by its name, and what they are given: either has scalars.
 ScalarField, ScalarNdarray = Field, Ndarray

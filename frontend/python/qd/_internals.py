@@ -15,6 +15,12 @@ def current_cfg():
     return _runtime.config()
 
 
+def dump_compile_config():
+    """Prints what `init` was told."""
+    for name, value in sorted(vars(_runtime.current().config).items()):
+        print(f"{name}={value}")
+
+
 class extension(Enum):
     """What the peer has on some kinds of devices alone."""
 

@@ -44,7 +44,7 @@ _TOP = """
     BufferView Stream Event create_stream create_event stream_parallel
     checkpoint GraphStatus
     sparse activate deactivate append length is_active get_addr rescale_index deactivate_all_snodes BitpackedFields Format
-    Mesh MeshInstance mesh_local mesh_patch_idx ad stop_grad ref tools interop dump_compile_config
+    Mesh MeshInstance mesh_local mesh_patch_idx ad stop_grad ref tools interop
 """
 _TYPES = "vector matrix struct quant sparse_matrix_builder BufferViewType"
 _SIMT = "Tile16x16 Tile32x32"

@@ -176,3 +176,10 @@ def test_whom_the_cpu_does_not_stand_in_for(monkeypatch):
     monkeypatch.delenv("QD_EMULATE")
     with pytest.raises(RuntimeError, match="arch amdgpu is not supported"):
         qd.init(arch=qd.amdgpu, emulate=True, enable_fallback=False)
+
+
+def test_what_init_was_told_is_printed(capsys):
+    qd.init(default_ip=qd.i64, enable_fallback=False)
+    qd.dump_compile_config()
+    lines = capsys.readouterr().out.split("\n")
+    assert f"arch={qd.cfg.arch}" in lines and "default_ip=i64" in lines and "debug=False" in lines
