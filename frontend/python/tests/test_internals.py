@@ -169,6 +169,27 @@ def test_the_cpu_stands_in_for_other_kinds(arch, by, monkeypatch, caplog):
 
 
 @pytest.mark.host
+def test_where_the_cpu_stands_in_tensors_of_a_device_are_copied(monkeypatch):
+    class Tensor:
+        shape, is_cuda = (3,), True
+
+        def detach(self):
+            return self
+
+        contiguous = cpu = detach
+
+        def numpy(self):
+            return np.arange(3)
+
+    monkeypatch.delenv("QD_ARCH", raising=False)
+    monkeypatch.setattr("qd._storage._torch", lambda: types.SimpleNamespace(Tensor=Tensor))
+    qd.init(arch=qd.cuda, emulate=True)
+    f = qd.field(qd.i32, 3)
+    f.from_torch(Tensor())
+    assert f.to_numpy().tolist() == [0, 1, 2]
+
+
+@pytest.mark.host
 def test_whom_the_cpu_does_not_stand_in_for(monkeypatch):
     monkeypatch.setenv("QD_EMULATE", "amdgpu")
     with pytest.raises(NotImplementedError, match="QD_EMULATE=amdgpu: the cpu stands in for cuda and vulkan"):
