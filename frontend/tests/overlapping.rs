@@ -79,3 +79,45 @@ fn what_may_overlap_is_right_wherever_it_lies() {
     assert_eq!(copied, numbers.collect::<Vec<_>>());
     assert_eq!(kernels, ["numbered_overlapping"; 2]);
 }
+
+/// As [`NUMBERED`], of tables of which no extent is known.
+const TABLES: &str = r#"
+qd.grid.kernel @numbered(%to: memref<?x?xi32> {qd.may_alias, qd.name = "to"},
+                         %from: memref<?x?xi32> {qd.may_alias, qd.name = "from"},
+                         %copy: memref<?xi32> {qd.name = "copy"}) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %copy, %c0 : memref<?xi32>
+  %columns = memref.dim %to, %c1 : memref<?x?xi32>
+  qd.grid.for_each %i to %n {
+    %row = arith.divui %i, %columns : index
+    %column = arith.remui %i, %columns : index
+    %v = arith.index_cast %i : index to i32
+    memref.store %v, %to[%row, %column] : memref<?x?xi32>
+  }
+  qd.grid.for_each %i to %n {
+    %row = arith.divui %i, %columns : index
+    %column = arith.remui %i, %columns : index
+    %v = memref.load %from[%row, %column] : memref<?x?xi32>
+    memref.store %v, %copy[%i] : memref<?xi32>
+  }
+}"#;
+
+#[test]
+fn tables_of_any_extents_may_overlap() {
+    let (device, stream) = open(None);
+    let kernel = load(&device, TABLES).kernel("numbered").expect("there");
+    let table = || {
+        let elements = Buffer::from_slice(&stream, &[9; PART as usize]).expect("memory");
+        elements
+            .cast(elements.dtype(), &[PART / 50, 50])
+            .expect("as many")
+    };
+    let (to, from) = (table(), table());
+    let (copied, kernels) = run(&kernel, &stream, &to, &from);
+    assert_eq!(copied, [9; PART as usize]);
+    assert_eq!(kernels[0], "numbered_disjoint");
+    let (copied, kernels) = run(&kernel, &stream, &to, &to);
+    assert_eq!(copied, (0..PART as i32).collect::<Vec<_>>());
+    assert_eq!(kernels, ["numbered_overlapping"; 2]);
+}
