@@ -146,10 +146,8 @@ fn tile_body(body: Op, threads: i64, wave: i64) {
 }
 
 fn tile_op<'c>(op: Op<'c>, wave: i64) -> Result<'c> {
-    let log2 = wave.trailing_zeros();
     match op.full_name() {
-        simt::SubgroupSize::NAME => fold(op, wave),
-        simt::Log2SubgroupSize::NAME => fold(op, log2.into()),
+        simt::SubgroupSize::NAME | simt::Log2SubgroupSize::NAME => fold_size(op, wave),
         _ => match Collective::of(op) {
             Some(collective) if collective.supports_clusters => {
                 return tile_collective(op, collective, wave);
@@ -176,6 +174,14 @@ fn tile_collective<'c>(op: Op<'c>, collective: Collective<'c>, wave: i64) -> Res
         Some(_) => {}
     }
     Ok(())
+}
+
+/// Makes a constant of a `subgroup_size` or a `log2_subgroup_size`.
+pub fn fold_size(op: Op<'_>, wave: i64) {
+    match op.is(simt::SubgroupSize::NAME) {
+        true => fold(op, wave),
+        false => fold(op, wave.trailing_zeros().into()),
+    }
 }
 
 fn fold(op: Op, value: i64) {

@@ -31,7 +31,8 @@ bool qd::dependsOnThread(Operation *op) {
 
 /// Whether the host can evaluate an op before it launches anything.
 static bool isHostArithmetic(Operation *op) {
-  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && !dependsOnThread(op) &&
+  bool isSize = isa<simt::SubgroupSizeOp, simt::Log2SubgroupSizeOp>(op);
+  return isMemoryEffectFree(op) && op->getNumRegions() == 0 && (isSize || !dependsOnThread(op)) &&
          !op->hasTrait<OpTrait::IsTerminator>();
 }
 

@@ -99,12 +99,16 @@ def Simt_SubgroupSizeOp : Simt_IdOp<"subgroup_size", I32, "lanes in a subgroup",
   A power of two from 4 to 64. Folds to a constant once the wave is chosen
   (`qd-select-subgroup-size`).
 
+  The host has it, too, for a grid that follows it: at the top level of a kernel,
+  whose phases then all have that size.
+
   ```mlir
   %size = qd.simt.subgroup_size
   ```
 }]>;
 def Simt_Log2SubgroupSizeOp : Simt_IdOp<"log2_subgroup_size", I32, "base-2 logarithm of the subgroup size", [{
-  Folds to a constant once the wave is chosen (`qd-select-subgroup-size`).
+  Folds to a constant once the wave is chosen (`qd-select-subgroup-size`). Legal
+  where `subgroup_size` is.
 
   ```mlir
   %log = qd.simt.log2_subgroup_size

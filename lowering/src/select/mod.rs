@@ -33,6 +33,7 @@ mod exact;
 mod explain;
 mod extract;
 mod groups;
+mod host;
 mod import;
 mod judge;
 pub mod language;
@@ -161,6 +162,7 @@ impl Candidates<'_> {
 }
 
 fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) -> Result<'c> {
+    host::settle(module, target)?;
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
     // The terms are of full subgroups.

@@ -245,6 +245,71 @@ fn several_dynamic_extents() {
     report("several dynamic extents");
 }
 
+/// Each subgroup has an element, as long as there are any, and its lanes add that element's multiples up: as many
+/// blocks as subgroups need, rounded up by a shift.
+const BY_SUBGROUP: &str = "
+qd.grid.kernel @main(%a: memref<?xi32>, %o: memref<?xi32>, %grid: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c128 = arith.constant 128 : index
+  %n = memref.dim %a, %c0 : memref<?xi32>
+  %size = qd.simt.subgroup_size
+  %log2 = qd.simt.log2_subgroup_size
+  %lanes = arith.index_cast %size : i32 to index
+  %shift = arith.index_cast %log2 : i32 to index
+  %threads = arith.shli %n, %shift : index
+  %blocks = arith.ceildivui %threads, %c128 : index
+  qd.grid.phase \"sums\" blocks(%blocks) threads(128) {
+    %t = qd.simt.block.thread_id
+    %block = qd.simt.block.id
+    %first = arith.muli %block, %c128 : index
+    %at = arith.addi %first, %t : index
+    %i = arith.divui %at, %lanes : index
+    %there = arith.cmpi ult, %i, %n : index
+    %zero = arith.constant 0 : i32
+    %x = scf.if %there -> i32 {
+      %own = memref.load %a[%i] : memref<?xi32>
+      scf.yield %own : i32
+    } else {
+      scf.yield %zero : i32
+    }
+    %lane = qd.simt.lane_id
+    %times = arith.muli %x, %lane : i32
+    %sum = qd.simt.reduce_all add %times : i32
+    %is_first = arith.cmpi eq, %lane, %zero : i32
+    %stores = arith.andi %is_first, %there : i1
+    scf.if %stores {
+      memref.store %sum, %o[%i] : memref<?xi32>
+    }
+    %last = arith.cmpi eq, %at, %c0 : index
+    scf.if %last {
+      %dim = qd.simt.grid.dim
+      %d32 = arith.index_cast %dim : index to i32
+      memref.store %d32, %grid[%c0] : memref<?xi32>
+      memref.store %size, %grid[%c1] : memref<?xi32>
+    }
+  }
+}";
+
+#[test]
+fn grids_that_follow_the_subgroup_size() {
+    for &wave in waves() {
+        for n in [1, 3, 100, 1000] {
+            let arguments = all([
+                Data::I32((0..n).map(|i| i * 7 - 3).collect()),
+                Data::I32(vec![0; n as usize]),
+                Data::I32(vec![0; 2]),
+            ]);
+            let reference = interpret(BY_SUBGROUP, wave, &arguments).expect("no fault");
+            let grid = reference[2].buffer().expect("a buffer").to_vec::<i32>();
+            assert_eq!(grid, [(n * wave as i32 + 127) / 128, wave as i32]);
+            let about = format!("{n} elements by subgroups of {wave}");
+            Subject::new(BY_SUBGROUP).check(wave, &arguments, &about);
+        }
+    }
+    report("grids that follow the subgroup size");
+}
+
 /// Collectives of `%x : i32`, and of the number that it is of, in an elementwise phase whose elements fill subgroups as said.
 fn collectives(of: &str) -> String {
     format!(

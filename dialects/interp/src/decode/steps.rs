@@ -35,6 +35,15 @@ impl Host {
             .ok_or_else(|| read::fault(op, "uses a value that the host does not know"))
     }
 
+    /// A new register for an op's result.
+    pub fn result(&mut self, op: Op) -> Result<Reg, Fault> {
+        let result = op.result(0).map_err(|_| read::fault(op, "has no result"))?;
+        self.values
+            .insert(read::identity(result.into()), self.registers);
+        self.registers += 1;
+        Ok(self.registers - 1)
+    }
+
     pub fn regs(&self, op: Op, range: std::ops::Range<usize>) -> Result<Vec<Reg>, Fault> {
         range.map(|index| self.reg(op, index)).collect()
     }
@@ -133,6 +142,10 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     self.workspace(host, inner, Owned::Prints(read::prints(inner)?))?;
                     Action::Host(self.first_site(host, inner)?)
                 }
+                Form::Id(what @ (Id::SubgroupSize | Id::Log2SubgroupSize)) => Action::Size {
+                    register: host.result(inner)?,
+                    is_log2: what == Id::Log2SubgroupSize,
+                },
                 Form::Algorithm(definition) => {
                     Action::Algorithm(Box::new(self.algorithm(host, inner, definition)?))
                 }
@@ -145,18 +158,16 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
 
     /// Words that are there before the first step, however often the host comes by.
     fn workspace(&mut self, host: &mut Host, op: Op<'c, 'm>, owned: Owned) -> Result<(), Fault> {
+        let register = host.result(op)?;
         let result = op.result(0).map_err(|_| read::fault(op, "has no result"))?;
         let (element, shape) = read::static_memref(op, result.r#type())?;
         host.controls.push(Control {
             site: self.site(op),
-            register: host.registers,
+            register,
             element,
             words: shape.iter().product(),
             owned,
         });
-        host.values
-            .insert(read::identity(result.into()), host.registers);
-        host.registers += 1;
         Ok(())
     }
 

@@ -83,6 +83,13 @@ impl<'p> Engine<'p> {
         self.spend(site)?;
         match &step.action {
             Action::Host(code) => self.pure(code, host, site)?,
+            Action::Size { register, is_log2 } => {
+                let size = match is_log2 {
+                    true => self.wave.trailing_zeros() as u64,
+                    false => self.wave as u64,
+                };
+                host.set_all(*register, size);
+            }
             Action::Phase {
                 code,
                 blocks,

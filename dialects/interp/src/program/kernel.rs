@@ -66,6 +66,11 @@ pub(crate) struct Step {
 pub(crate) enum Action {
     /// Arithmetic on the host's registers.
     Host(Code),
+    /// The lanes in a subgroup, or log2 of that, in a register of the host.
+    Size {
+        register: Reg,
+        is_log2: bool,
+    },
     Phase {
         code: Code,
         blocks: Reg,
