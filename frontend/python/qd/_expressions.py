@@ -26,6 +26,9 @@ _UNARY = {ast.USub: "neg", ast.Invert: "bit_not", ast.Not: "logic_not"}
 # What the host computes, of integers.
 _HOST = {ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.BitAnd, ast.BitOr, ast.BitXor}
 
+# What the recorder writes that is done to memory, or seen otherwise.
+_EFFECTS = ("store", "atomic", "compare_exchange", "print", "assert_holds")
+
 
 # What a name means that means nothing.
 MISSING = object()
@@ -67,6 +70,8 @@ class Expressions:
         self._assigning = {}
         # How many runtime branches and loops are open, in all frames.
         self.depth = 0
+        # How much has been written that has an effect.
+        self.effects = 0
         # What is traced, for errors of any kind.
         self.node = source.tree
 
@@ -89,6 +94,7 @@ class Expressions:
         for place, frame in self.frame.calls():
             pass
         self.recorder.locate(frame.source.line_of(place), frame.source.column_of(place))
+        self.effects += method in _EFFECTS
         try:
             return getattr(self.recorder, method)(*args)
         except _core.Rejected as error:

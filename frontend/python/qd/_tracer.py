@@ -253,7 +253,7 @@ class Tracer(Loops):
         elif isinstance(statement, ast.Expr):
             func, first = self._called(statement)
             self.node = statement
-            frame = self.entered(statement.value, func, first)
+            frame = self._outside(statement, lambda: self.entered(statement.value, func, first))
             for argument in frame.scopes[0].values():
                 if isinstance(argument, (Variable, Spanning)) or (isinstance(argument, Value) and not argument.is_pure):
                     raise self.later(statement, "an argument that is computed on the device, of a function with parallel loops,")
@@ -303,7 +303,7 @@ class Tracer(Loops):
 
     def _argument(self, node):
         """An argument of an algorithm: an array, or what is known while tracing."""
-        given = self.expression(node)
+        given = self._outside(node, lambda: self.expression(node))
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, "an array is expected, or what is known while tracing, and not a value")
         return given
@@ -317,8 +317,9 @@ class Tracer(Loops):
         if isinstance(node, ast.Subscript):
             array = self.expression(node.value)
             if isinstance(array, Array) and not any(isinstance(each, ast.Subscript) for each in ast.walk(node.slice)):
+                before = self.effects
                 index = self.index(node, array)
-                if index.is_pure:
+                if index.is_pure and self.effects == before:
                     return self._of_integers(node, array), index
         elif isinstance(node, (ast.Name, ast.Attribute)):
             given = self.expression(node)
@@ -327,15 +328,13 @@ class Tracer(Loops):
                     raise self.error(QuadrantsTypeError, node, "'n' is a number, and not an array of them: which element?")
                 return self._of_integers(node, given), zero
         # It is computed by one thread.
-        one = self.made(node, "integer", 1, "i32", is_host=True, is_pure=True)
-        self.task += 1
-        self.ask(node, "task", zero.number, one.number)
+        return self._one_thread(node, lambda: self._computed_count(node)), zero
+
+    def _computed_count(self, node):
         value = self.value(node)
         variable = Spanning(self.temporary(node, f"n of line {self.frame.source.line_of(node)}", value.dtype))
-        self._of_integers(node, variable.array)
         self.write(node, variable, value)
-        self.ask(node, "end")
-        return variable.array, zero
+        return self._of_integers(node, variable.array)
 
     def _of_integers(self, node, array):
         if array.dtype.is_real or array.dtype.name == "u1":
@@ -407,6 +406,23 @@ class Tracer(Loops):
         found = self.known_as(node)
         return found is not MISSING and not isinstance(found, (Array, Field, Value, Variable, Spanning))
 
+    def _outside(self, node, trace):
+        """What is traced outside of tasks. If it has effects, one thread traces it again, and has them."""
+        before = self.effects
+        made = trace()
+        if self.effects != before:
+            self._one_thread(node, trace)
+        return made
+
+    def _one_thread(self, node, trace):
+        """A task of one thread; what it computes."""
+        first, last = (self.ask(node, "integer", number, "i32") for number in (0, 1))
+        self.task += 1
+        self.ask(node, "task", first, last)
+        made = trace()
+        self.ask(node, "end")
+        return made
+
     def _serial_task(self, statements, constants):
         """Statements that one thread executes; constants are computed where they are used."""
         rest = []
@@ -423,15 +439,11 @@ class Tracer(Loops):
         if not rest:
             return
         self.node = rest[0]
-        first = self.ask(rest[0], "integer", 0, "i32")
-        last = self.ask(rest[0], "integer", 1, "i32")
-        self.task += 1
-        self.ask(rest[0], "task", first, last)
-        self.block(rest)
-        self.ask(rest[-1], "end")
+        self._one_thread(rest[0], lambda: self.block(rest))
 
     def _parallel(self, node):
         self.node = node
+        before = self.effects
         begin, end, dimensions = bounds = self._range(node)
         self._check_loop(node)
         if jumps(node.body, ast.Break):
@@ -439,6 +451,8 @@ class Tracer(Loops):
         if not all(bound is None or bound.is_host for bound in _flat(bounds)):
             self._strided(node, bounds)
             return
+        if self.effects != before:
+            self._one_thread(node, lambda: self._range(node))
         self.task += 1
         self.uses_blocks = False
         block_dim = self.block_dim = self._config.block_dim
@@ -460,11 +474,8 @@ class Tracer(Loops):
     def _strided(self, node, bounds):
         """A parallel loop of whose bounds some are computed on the device: by one thread, and then as many threads as the host
         knows go over it in strides."""
-        zero, one, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, 1, STRIDE)]
-        self.task += 1
-        self.ask(node, "task", zero.number, one.number)
-        kept = [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node)))]
-        self.ask(node, "end")
+        zero, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, STRIDE)]
+        kept = self._one_thread(node, lambda: [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node)))])
         self.task += 1
         first = self.cast(node, self._loop_task(node, zero, stride), I64)
         begin, end, *others = [self.read(node, each) if isinstance(each, Spanning) else each for each in kept]

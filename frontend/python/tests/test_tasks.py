@@ -474,3 +474,53 @@ def test_a_configuration_is_checked():
     for k, message in [(threads, "block_dim is a number from 1 to 1024, and not 1025"), (unknown, "unexpected keyword argument 'blocks'")]:
         with pytest.raises(qd.QuadrantsCompilationError, match=f"(?s)qd.loop_config.*{message}"):
             k(np.zeros(2, np.int32))
+
+
+def test_effects_of_what_is_computed_before_a_loop():
+    @qd.func
+    def counted(a, n):
+        a[0] += 1
+        if n > 2:
+            qd.atomic_add(a[1], n)
+        return n
+
+    @qd.func
+    def known(a):
+        a[2] += 1
+        return 3
+
+    @qd.func
+    def fill(a, first, last):
+        for i in range(first, last):
+            a[i] += 10
+
+    @qd.kernel
+    def k(a: Ints, n: qd.i32, m: Ints):
+        for i in range(counted(a, n)):
+            a[i] += 100
+        for i, j in qd.ndrange(counted(a, n), (1, known(a))):
+            qd.atomic_add(a[i], 1000)
+        fill(a, known(a), counted(a, n))
+        # Whose bounds are computed on the device.
+        for i in range(counted(a, m[0])):
+            a[i] += 5000
+
+    a = np.zeros(6, np.int32)
+    k(a, 5, np.array([2], np.int32))
+    assert a.tolist() == [7104, 7115, 2102, 2110, 2110, 0]
+
+
+def test_effects_of_the_arguments_of_algorithms():
+    @qd.func
+    def counted(a, n: qd.template()):
+        a[0] += 1
+        return n
+
+    @qd.kernel
+    def k(a: Ints, out: Ints, scratch: qd.types.NDArray[qd.u32, 1], count: Ints):
+        qd.algorithms.reduce_add(a, out, scratch, count[counted(count, 1)], qd.i32, counted(count, 1))
+
+    a, count = np.arange(5, dtype=np.int32), np.array([0, 4], np.int32)
+    out, scratch = np.zeros(1, np.int32), np.zeros(8, np.uint32)
+    k(a, out, scratch, count)
+    assert out[0] == 6 and count.tolist() == [2, 4]
