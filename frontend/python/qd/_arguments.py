@@ -61,6 +61,22 @@ class Given:
         # The objects that what is packed is a member of.
         self.within = []
 
+    def meets(self, appended):
+        """Whether an argument shares memory with a field that the kernel finds by its name. Takes note of where fields are."""
+        for number, field in enumerate(appended, len(self.packed)):
+            if field is not None:
+                elements = field.elements()
+                if isinstance(elements, OnDevice):
+                    self.ranges.append((DEVICE, *elements.memory.addresses, number))
+                else:
+                    self.ranges.append((HOST, *bounds(elements.flat), number))
+        return any(_overlaps(self.ranges))
+
+    def share(self):
+        """What it is compiled for, if arrays share memory."""
+        self.overlap = True
+        self.key = (*self.key[:-1], True)
+
     def check_apart(self, pairs):
         """That pairs of arrays, each with what is wrong otherwise, share no memory."""
         if not pairs:

@@ -79,7 +79,10 @@ class Kernel(Generic[P, R]):
             try:
                 bits = self._calls.call(_runtime.generation(), args)
             except _core.Failed as error:
-                raise _runtime.told(error) from None
+                # Rust does not compare arguments with fields: nothing has been launched if they share memory.
+                if not self._meets_fields(args):
+                    raise _runtime.told(error) from None
+                bits = None
             if bits is not None:
                 return self._signature.returned(bits) if bits else None
         return self._call(args, kwargs)
@@ -96,14 +99,10 @@ class Kernel(Generic[P, R]):
             if parameters is not None:
                 self._calls = _core.Calls(runtime.generation, runtime.device.is_host, parameters)
         given = self._signature.bind(args, kwargs)
-        compiled = self._compiled.get(given.key)
-        if compiled is None:
-            compiled = self._compiled[given.key] = self._compile(given, runtime)
-            # Rust looks for no pairs.
-            if self._calls is not None and not compiled.apart:
-                arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
-                numpy = sys.modules.get("numpy")
-                self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
+        compiled = self._compiled_for(given, runtime)
+        if given.meets(compiled.appended) and not given.overlap:
+            given.share()
+            compiled = self._compiled_for(given, runtime)
         if self._calls is not None and given.stream is not None and (torch := _foreign.torch()):
             self._calls.ask_torch(torch)
         kernel = compiled.kernel
@@ -123,6 +122,24 @@ class Kernel(Generic[P, R]):
             if kernel.written[number]:
                 elements.assign(copy)
         return self._signature.returned(bits)
+
+    def _meets_fields(self, args):
+        """Whether a call that failed was given memory of a field that the kernel finds by its name, and was not compiled for that."""
+        given = self._signature.bind(args, {})
+        compiled = self._compiled.get(given.key)
+        return compiled is not None and not given.overlap and given.meets(compiled.appended)
+
+    def _compiled_for(self, given, runtime):
+        """The kernel for the types of a call, which is compiled once."""
+        compiled = self._compiled.get(given.key)
+        if compiled is None:
+            compiled = self._compiled[given.key] = self._compile(given, runtime)
+            # Rust looks for no pairs.
+            if self._calls is not None and not compiled.apart:
+                arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
+                numpy = sys.modules.get("numpy")
+                self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
+        return compiled
 
     @overload
     def __get__(self, instance: None, owner: Any = None) -> "Kernel[P, R]": ...

@@ -218,6 +218,42 @@ def test_fields_of_another_order_are_given_once():
     assert two(qd.field(qd.i32, (3, 4), order="ji"), f) == named(qd.field(qd.i32, (3, 4), order="ji")) == 3
 
 
+def test_fields_that_are_given_and_found_by_name():
+    f, g = qd.field(qd.i32, 1000, name="f"), qd.field(qd.i32, 1000)
+
+    @qd.kernel
+    def follow(a: qd.types.NDArray[qd.i32, 1]) -> qd.i32:
+        for i in range(1):
+            for j in range(1, 1000):
+                f[j] = a[j - 1] + 1
+        return a[999] + f[999]
+
+    @qd.kernel
+    def reads(a: qd.types.NDArray[qd.i32, 1], out: qd.types.NDArray[qd.i32, 1]):
+        for i in a:
+            out[i] = a[i] + f[i]
+
+    @qd.kernel
+    def scan(a: qd.types.NDArray[qd.i32, 1], scratch: qd.types.NDArray[qd.i32, 1]):
+        qd.algorithms.exclusive_scan_add(a, f, scratch, a[0], qd.i32, 1)
+
+    # First with another, and after that one again.
+    for given, wanted in [(g, 1), (f, 2 * 999), (f, 2 * 999), (g, 1)]:
+        f.fill(0)
+        assert follow(given) == wanted
+    f.from_numpy(np.arange(1000))
+    for given in (f, g, f):
+        out = qd.ndarray(qd.i32, 1000)
+        reads(given, out)
+        assert out[999] == 999 * (2 if given is f else 1)
+    scratch = qd.ndarray(qd.i32, qd.algorithms.exclusive_scan_scratch_slots(1000, 1))
+    g.fill(1)
+    for _ in range(2):
+        scan(g, scratch)
+        with pytest.raises(qd.QuadrantsRuntimeError, match=r"(?s)File .*\^.*exclusive_scan_add: 'arr' and 'out' share memory"):
+            scan(f, scratch)
+
+
 def test_addresses():
     a, b = qd.ndarray(qd.i32, 3), qd.ndarray(qd.f64, ())
     first, other = (each.arr.device_allocation_ptr() for each in (a, b))
