@@ -209,7 +209,7 @@ class Signature:
             try:
                 bound = self.python.bind(*args, **kwargs)
             except TypeError as error:
-                raise TypeError(f"{self.source.name}: {error}") from None
+                raise QuadrantsRuntimeTypeError(f"{self.source.name}: {error}") from None
             bound.apply_defaults()
             args = bound.arguments.values()
         types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]

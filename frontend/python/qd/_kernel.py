@@ -74,18 +74,25 @@ class Kernel(Generic[P, R]):
         self._recorder = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        # Where the arguments say all, Python has nothing to find out.
-        if self._calls is not None and not kwargs:
-            try:
-                bits = self._calls.call(_runtime.generation(), args)
-            except _core.Failed as error:
-                # Rust does not compare arguments with fields: nothing has been launched if they share memory.
-                if not self._meets_fields(args):
-                    raise _runtime.told(error) from None
-                bits = None
-            if bits is not None:
-                return self._signature.returned(bits) if bits else None
-        return self._call(args, kwargs)
+        try:
+            # Where the arguments say all, Python has nothing to find out.
+            if self._calls is not None and not kwargs:
+                try:
+                    bits = self._calls.call(_runtime.generation(), args)
+                except _core.Failed as error:
+                    # Rust does not compare arguments with fields: nothing has been launched if they share memory.
+                    if not self._meets_fields(args):
+                        raise _runtime.told(error) from None
+                    bits = None
+                if bits is not None:
+                    return self._signature.returned(bits) if bits else None
+            return self._call(args, kwargs)
+        except (QuadrantsCompilationError, QuadrantsRuntimeError) as error:
+            config = _runtime.config()
+            if config and config.print_full_traceback:
+                raise
+            # Of the package's frames this one is left: what is wrong is the program's.
+            raise error.with_traceback(None) from None
 
     def _call(self, args, kwargs):
         runtime = _runtime.current()

@@ -107,8 +107,8 @@ class Tracer(Loops):
             self._top_level(self.frame.source.tree.body)
             if self.signature.results and not self.frame.is_done:
                 raise self.error(QuadrantsSyntaxError, self.frame.source.tree, "the kernel ends without a return")
-        except QuadrantsCompilationError as error:
-            raise error.with_traceback(None) from None
+        except QuadrantsCompilationError:
+            raise
         except Exception as error:
             if self.config.print_full_traceback:
                 raise

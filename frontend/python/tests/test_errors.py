@@ -3,6 +3,7 @@
 import copy
 import logging
 import pickle
+import traceback
 import warnings
 
 import numpy as np
@@ -141,6 +142,38 @@ def test_other_errors_while_tracing(module):
     qd.init(print_full_traceback=True)
     with pytest.raises(KeyError):
         module(text).k()
+
+
+def test_tracebacks_have_no_frames_of_the_tracer(module):
+    program = module("""
+@qd.kernel
+def wrong(n: qd.i32):
+    missing
+
+@qd.kernel
+def fine(n: qd.i32):
+    assert n > 0
+
+@qd.data_oriented
+class C:
+    @qd.kernel
+    def wrong(self):
+        missing
+""")
+    qd.init(enable_fallback=False, debug=True)
+
+    def frames(call, *args):
+        with pytest.raises((qd.QuadrantsCompilationError, qd.QuadrantsRuntimeError)) as caught:
+            call(*args)
+        assert caught.value.__cause__ is None and (caught.value.__context__ is None or caught.value.__suppress_context__)
+        return [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)][1:]
+
+    program.fine(1)
+    for call, args in [(program.wrong, (3,)), (program.fine, ()), (program.fine, ("x",)), (program.fine, (0,))]:
+        assert frames(call, *args) == ["__call__"]
+    assert frames(program.C().wrong) == ["__call__", "__call__"]
+    qd.init(enable_fallback=False, print_full_traceback=True)
+    assert "trace" in frames(program.wrong, 3)
 
 
 def test_arguments_of_wrong_types(module):
