@@ -45,20 +45,24 @@ class Calls(Expressions):
             return self._shared(node)
         if is_plain(callee):
             return self._of_python(node, callee)
-        if node.keywords or any(isinstance(arg, ast.Starred) for arg in node.args):
-            raise self.later(node, "a call with keywords or '*' in a kernel")
+        operation = callee if isinstance(callee, Operation) else None
+        if operation is None and callable(callee) and getattr(callee, "__hash__", None):
+            operation = BUILTINS.get(callee)
+        if operation in (MIN, MAX):
+            return self._extreme(node, operation)
+        if any(isinstance(arg, ast.Starred) for arg in node.args):
+            raise self.later(node, "a call with '*' of this in a kernel")
+        if operation is not None:
+            return self._operation(node, operation)
+        name = getattr(callee, "__name__", repr(callee))
+        if node.keywords:
+            raise self.error(QuadrantsTypeError, node.keywords[0], f"'{name}' takes no keywords in a kernel")
         if isinstance(callee, DataType) or callee in (int, float, bool):
             return self._cast_call(node, callee)
         if callee is len:
             return self._length(node)
         if callee is all or callee is any:
             return self._of_all(node, callee)
-        operation = callee if isinstance(callee, Operation) else None
-        if operation is None and callable(callee) and getattr(callee, "__hash__", None):
-            operation = BUILTINS.get(callee)
-        if operation is not None:
-            return self._operation(node, operation)
-        name = getattr(callee, "__name__", repr(callee))
         if getattr(callee, "__module__", None) == "math":
             args = [self.expression(arg) for arg in node.args]
             if all(map(is_number, args)):
@@ -211,7 +215,7 @@ class Calls(Expressions):
             return []
         callee, given = self.callee(node), []
         if isinstance(callee, Operation) and callee.name in ATOMICS:
-            given = node.args[:1]
+            given = node.args[:1] or [each.value for each in node.keywords if each.arg == "x"]
         elif isinstance(callee, (Func, Method)):
             func, skipped = (callee.func, 1) if isinstance(callee, Method) else (callee, 0)
             names = func.templates & self.assigned(func)
@@ -254,13 +258,28 @@ class Calls(Expressions):
             return Variable(self.ask(node, "declare", value.number), self.task)
         return value
 
-    def _arguments(self, node, arity):
-        if arity is not None and len(node.args) != arity:
-            raise self.error(QuadrantsTypeError, node, f"it takes {arity} arguments, and not {len(node.args)}")
-        return node.args
+    def _arguments(self, node, parameters):
+        """The arguments of a call in the order of its parameters."""
+        given = dict(zip(parameters, node.args))
+        for keyword in node.keywords:
+            if keyword.arg in given:
+                raise self.error(QuadrantsTypeError, keyword, f"'{keyword.arg}' is given twice")
+            if keyword.arg not in parameters:
+                what = "'**'" if keyword.arg is None else f"keyword '{keyword.arg}'"
+                raise self.error(QuadrantsTypeError, keyword, f"it takes no {what}: its parameters are {', '.join(parameters)}")
+            given[keyword.arg] = keyword.value
+        count = len(node.args) + len(node.keywords)
+        if count != len(parameters):
+            raise self.error(QuadrantsTypeError, node, f"it takes {len(parameters)} arguments, and not {count}")
+        return [given[name] for name in parameters]
+
+    def _only(self, node):
+        """The argument of a call that takes one."""
+        (argument,) = self._arguments(node, ("x",))
+        return argument
 
     def _cast_call(self, node, callee):
-        (argument,) = self._arguments(node, 1)
+        argument = self._only(node)
         given = self.expression(argument)
         if isinstance(given, str) and callee in (int, float):
             # `float("inf")`
@@ -278,7 +297,7 @@ class Calls(Expressions):
         return self.made(node, "cast", value.number, dtype.name, is_host=is_host, is_pure=value.is_pure)
 
     def _length(self, node):
-        (argument,) = self._arguments(node, 1)
+        argument = self._only(node)
         given = self.expression(argument)
         if isinstance(given, Array) and given.shape:
             return given.shape[0]
@@ -396,7 +415,7 @@ class Calls(Expressions):
 
     def _of_all(self, node, callee):
         """Whether all values of a tuple are true, or any: a scalar is one of itself."""
-        (argument,) = self._arguments(node, 1)
+        argument = self._only(node)
         given = self.expression(argument)
         values = [given] if isinstance(given, Value) or is_number(given) else list(given)
         if not any(isinstance(value, Value) for value in values):
@@ -409,7 +428,7 @@ class Calls(Expressions):
 
     def _atomic(self, node, operation):
         """Combines a value into an element or a variable; the old value."""
-        place, *given = self._arguments(node, operation.arity)
+        place, *given = self._arguments(node, operation.parameters)
         message = f"cannot use a non-writable target as the first operand of '{operation.name}'"
         variable, array, index = self._place(node, operation, place, message)
         if variable is not None:
@@ -440,7 +459,7 @@ class Calls(Expressions):
 
     def _volatile_load(self, node):
         """An element as other threads see it now. A variable that one thread alone has is as it is."""
-        (place,) = self._arguments(node, VOLATILE_LOAD.arity)
+        (place,) = self._arguments(node, VOLATILE_LOAD.parameters)
         message = "volatile_load takes an lvalue, which memory has: an element of an array, or a variable"
         variable, array, index = self._place(node, VOLATILE_LOAD, place, message)
         return self.name(place) if variable is not None else self.made(node, "volatile_load", array.number, index.number)
@@ -464,12 +483,24 @@ class Calls(Expressions):
         """Combines a value into a variable that several tasks have."""
         return self.made(node, "atomic", sign, variable.array.number, self.ask(node, "integer", 0, "i32"), value.number)
 
+    def _extreme(self, node, operation):
+        """The least or the greatest of any number of values."""
+        if node.keywords:
+            raise self.error(QuadrantsTypeError, node.keywords[0], f"'{operation.name}' takes no keywords in a kernel")
+        values = [self.lift(*given) for given in self.each(node.args)]
+        if len(values) < 2:
+            raise self.error(QuadrantsTypeError, node, f"'{operation.name}' takes at least 2 scalars")
+        result = values[0]
+        for value in values[1:]:
+            result = self.binary(node, operation.name, result, value, on_host=True)
+        return result
+
     def _operation(self, node, operation):
         if operation.name in ATOMICS:
             return self._atomic(node, operation)
         if operation is VOLATILE_LOAD:
             return self._volatile_load(node)
-        arguments = self._arguments(node, operation.arity)
+        arguments = self._arguments(node, operation.parameters)
         if operation.dtype_last:
             value, dtype = self.value(arguments[0]), self.expression(arguments[1])
             dtype = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}.get(dtype, dtype)
@@ -482,13 +513,6 @@ class Calls(Expressions):
         is_pure = all(value.is_pure for value in values)
         if operation is SELECT:
             return self.made(node, "select", *(value.number for value in values), is_pure=is_pure)
-        if operation in (MIN, MAX):
-            if len(values) < 2:
-                raise self.error(QuadrantsTypeError, node, f"'{operation.name}' takes at least 2 scalars")
-            result = values[0]
-            for value in values[1:]:
-                result = self.binary(node, operation.name, result, value, on_host=True)
-            return result
         if len(values) == 1:
             return self.made(node, "unary", operation.name, values[0].number, is_pure=is_pure)
         return self.binary(node, operation.name, *values)

@@ -6,12 +6,12 @@ from qd.exception import QuadrantsRuntimeError
 
 
 class Operation:
-    """An operation of kernels: what the recorder calls it, and how many values it takes."""
+    """An operation of kernels: what the recorder calls it, and its parameters, None for any number of values."""
 
-    def __init__(self, name, arity, dtype_last=False):
+    def __init__(self, name, parameters):
         self.name = name
-        self.arity = arity
-        self.dtype_last = dtype_last
+        self.parameters = parameters and parameters.split()
+        self.dtype_last = parameters is not None and self.parameters[-1] == "dtype"
 
     def __repr__(self):
         return f"qd.{self.name}"
@@ -20,23 +20,23 @@ class Operation:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
 
 
-UNARY = {name: Operation(name, 1) for name in "sqrt exp log sin cos tan asin acos tanh floor ceil round abs popcnt clz ffs".split()}
-BINARY = {name: Operation(name, 2) for name in "raw_div raw_mod bit_shr atan2".split()}
-POW = Operation("**", 2)
+UNARY = {name: Operation(name, "x") for name in "sqrt exp log sin cos tan asin acos tanh floor ceil round abs popcnt clz ffs".split()}
+BINARY = {name: Operation(name, "x1 x2") for name in "raw_div raw_mod bit_shr atan2".split()}
+POW = Operation("**", "base exponent")
 MIN = Operation("min", None)
 MAX = Operation("max", None)
-SELECT = Operation("select", 3)
-CAST = Operation("cast", 2, dtype_last=True)
-BIT_CAST = Operation("bit_cast", 2, dtype_last=True)
+SELECT = Operation("select", "cond x1 x2")
+CAST = Operation("cast", "x dtype")
+BIT_CAST = Operation("bit_cast", "x dtype")
 
 # What combines a value into a variable or an element, by the sign of the operation.
 SIGNS = {
     "atomic_add": "+", "atomic_sub": "-", "atomic_mul": "*", "atomic_min": "min", "atomic_max": "max", "atomic_and": "&",
     "atomic_or": "|", "atomic_xor": "^", "atomic_exchange": "exchange",
 }  # fmt: skip
-CAS = Operation("atomic_cas", 3)
-ATOMICS = {**{name: Operation(name, 2) for name in SIGNS}, CAS.name: CAS}
-VOLATILE_LOAD = Operation("volatile_load", 1)
+CAS = Operation("atomic_cas", "x expected desired")
+ATOMICS = {**{name: Operation(name, "x y") for name in SIGNS}, CAS.name: CAS}
+VOLATILE_LOAD = Operation("volatile_load", "x")
 # Those that `+=` and the like are.
 ASSIGNING = ("+", "-", "&", "|", "^")
 

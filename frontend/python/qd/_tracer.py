@@ -24,8 +24,8 @@ from qd.exception import (
 )
 
 _PURE = (
-    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.Tuple,
-    ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
+    ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Call, ast.keyword,
+    ast.Tuple, ast.operator, ast.unaryop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
 
 

@@ -369,3 +369,21 @@ def test_numbers_that_are_known_are_pythons():
         too_large()
     with pytest.raises(qd.QuadrantsTypeError, match="unsupported operand type.* for '&': 'i32' and 'f32'"):
         mixed()
+
+
+def test_keywords_of_operations():
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 1], n: qd.i32) -> (qd.f32, qd.i32, qd.i32, qd.i32, qd.i32, qd.f32):
+        m = qd.cast(dtype=qd.i32, x=n)
+        for i in range(m):
+            qd.atomic_add(x=a[0], y=i)
+        s = 0
+        for i in range(m):
+            qd.atomic_max(y=i, x=s)
+        old = qd.atomic_cas(a[1], expected=0, desired=7)
+        half = qd.cast(qd.f32(0.5) + old, dtype=float)
+        return half, qd.select(cond=n > 2, x1=5, x2=6), max(*(n, 9), 3), qd.pow(base=n, exponent=2), s, qd.math.atan2(x1=0.0, x2=1.0)
+
+    a = np.zeros(2, np.int32)
+    assert k(a, 4) == (0.5, 5, 9, 16, 3, 0.0)
+    assert a.tolist() == [6, 7]
