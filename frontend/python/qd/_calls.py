@@ -247,6 +247,8 @@ class Calls(Expressions):
         annotation = func.signature.parameters[name].annotation
         if is_template(annotation):
             return argument
+        if type(argument) is tuple and name in self.assigned(func):
+            return self.declared_as(node, name, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
         value = self.lift(node, argument)

@@ -8,7 +8,7 @@ from qd import _core
 from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, static
 from qd._storage import Field, Ndarray
-from qd._values import Array, Spanning, Value, Variable
+from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -117,19 +117,25 @@ class Expressions:
 
     def name(self, node):
         found = self.lookup(node.id)
-        if isinstance(found, Variable):
-            if found.task != self.task:
-                raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
-            if found.is_pending:
-                raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
-            return self.made(node, "get", found.number)
-        if isinstance(found, Spanning):
-            return self.read(node, found)
+        if is_variable(found):
+            return self._present(node, found)
         if found is MISSING:
             found = self._around(node.id)
         if found is not MISSING:
             return self.known(node, found)
         raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+
+    def _present(self, node, found):
+        """The present value of a name; of a tuple those of its variables."""
+        if isinstance(found, tuple):
+            return tuple(self._present(node, each) for each in found)
+        if not isinstance(found, (Variable, Spanning)):
+            return found
+        if isinstance(found, Variable) and found.task != self.task:
+            raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
+        if isinstance(found, Variable) and found.is_pending:
+            raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+        return self.read(node, found)
 
     def known(self, node, found):
         """An object of Python in a kernel: a field is an array of it."""
@@ -200,7 +206,8 @@ class Expressions:
         for each in ast.walk(node):
             if isinstance(each, ast.Name):
                 found = self.lookup(each.id)
-                if isinstance(self._around(each.id) if found is MISSING else found, kinds):
+                found = self._around(each.id) if found is MISSING else found
+                if any(isinstance(part, kinds) for part in leaves(found)):
                     return True
         return False
 
@@ -219,7 +226,7 @@ class Expressions:
             if each.id in names:
                 continue
             found = self.lookup(each.id)
-            if isinstance(found, (Variable, Spanning)):
+            if is_variable(found):
                 if each.id in own:
                     continue
                 message = f'"{each.id}" is computed by the kernel: it is not known while tracing'

@@ -3,11 +3,11 @@
 import ast
 
 from qd._calls import Calls
-from qd._expressions import _BINARY, MISSING
+from qd._expressions import _BINARY, MISSING, is_number
 from qd._functions import loop_config
 from qd._operations import ASSIGNING
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable
+from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
 from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
 
 
@@ -104,7 +104,7 @@ class Statements(Calls):
                 self._bind(each, one)
         elif not isinstance(target, ast.Name):
             raise self.error(QuadrantsSyntaxError, target, "what is static is given to names alone")
-        elif isinstance(self.lookup(target.id), (Value, Variable, Spanning)):
+        elif any(isinstance(each, (Value, Variable, Spanning)) for each in leaves(self.lookup(target.id))):
             raise self.error(QuadrantsSyntaxError, target, f'"{target.id}" is a value of the kernel already')
         else:
             self.frame.scopes[-1][target.id] = value
@@ -135,6 +135,8 @@ class Statements(Calls):
 
     def _array(self, target):
         array = self.expression(target.value)
+        if isinstance(array, tuple):
+            raise self.error(QuadrantsTypeError, target, "elements of a tuple are not assigned: assign all of it")
         if not isinstance(array, Array):
             raise self.later(target, "an assignment to an element of what is no array")
         return array
@@ -143,6 +145,9 @@ class Statements(Calls):
         known = self.lookup(target.id)
         if isinstance(value, Array) and known is MISSING:
             self.frame.scopes[-1][target.id] = value
+            return
+        if type(value) is tuple and (known is MISSING or is_variable(known)):
+            self._assign_tuple(target, known, value, node)
             return
         value = self.lift(node, value)
         if known is MISSING:
@@ -158,6 +163,25 @@ class Statements(Calls):
             scope[target.id] = Variable(number, self.task)
         self.ask(target, "set", number, value.number)
 
+    def _assign_tuple(self, target, known, value, node):
+        if known is MISSING:
+            self._declare(target, target.id, value)
+        elif not isinstance(known, tuple) or len(known) != len(value):
+            what = f"a tuple of {len(known)} values" if isinstance(known, tuple) else "no tuple"
+            raise self.error(QuadrantsTypeError, node, f"'{target.id}' is {what} already")
+        else:
+            for variable, one in zip(known, value):
+                self._set_member(target, variable, one, node)
+
+    def _set_member(self, target, variable, value, node):
+        """Sets a variable that is a member of a tuple."""
+        if isinstance(variable, tuple) and type(value) is tuple:
+            self._assign_tuple(target, variable, value, node)
+        elif isinstance(variable, (Variable, Spanning)):
+            self.write(target, variable, self.lift(node, value))
+        elif variable is not value:
+            raise self.later(target, f"another object of Python in the tuple '{target.id}'")
+
     def on_NamedExpr(self, node):
         self._assign_name(node.target, self.expression(node.value), node.value)
         return self.expression(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target))
@@ -167,12 +191,22 @@ class Statements(Calls):
         return name in self.frame.spanning and len(self.frame.scopes) == self.frame.top
 
     def _declare(self, node, name, value):
-        frame = self.frame
-        if self._spans(name):
-            frame.scopes[-1][name] = variable = Spanning(self.temporary(node, name, value.dtype))
-            self.write(node, variable, value)
-            return
-        self.frame.scopes[-1][name] = Variable(self.ask(node, "declare", value.number), self.task)
+        self.frame.scopes[-1][name] = self.declared_as(node, name, value, self._spans(name))
+
+    def declared_as(self, node, name, value, spans=False):
+        """A new variable of a value; of a tuple one for each that is in it. Objects of Python stay what they are."""
+        if type(value) is tuple:
+            return tuple(self.declared_as(node, name, each, spans) for each in value)
+        if not isinstance(value, Value) and not is_number(value):
+            return value
+        value = self.lift(node, value)
+        return self.spanning(node, name, value) if spans else Variable(self.ask(node, "declare", value.number), self.task)
+
+    def spanning(self, node, name, value):
+        """A new variable that several tasks have."""
+        variable = Spanning(self.temporary(node, name, value.dtype))
+        self.write(node, variable, value)
+        return variable
 
     def _variable(self, target, known):
         """The variable that a name is, which is to be assigned."""
@@ -184,6 +218,9 @@ class Statements(Calls):
         if is_parameter or isinstance(known, Array) or getattr(known, "parameter", None):
             message = f'Kernel argument "{target.id}" is immutable in the kernel'
             raise self.error(QuadrantsSyntaxError, target, message)
+        if isinstance(known, tuple):
+            message = f"'{target.id}' is a tuple of {len(known)} values already, and assigned another such one alone"
+            raise self.error(QuadrantsTypeError, target, message)
         raise self.later(target, f"another assignment to '{target.id}'")
 
     def do_AnnAssign(self, node):

@@ -13,7 +13,7 @@ from qd._loops import Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc
-from qd._values import Array, Spanning, Value, Variable
+from qd._values import Array, Spanning, Value, Variable, is_variable
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
@@ -47,6 +47,13 @@ def _flat(bounds):
     """The bounds of a loop, and those of its dimensions, in a row."""
     begin, end, dimensions = bounds
     return [begin, end, *(bound for _, *pair in dimensions or () for bound in pair)]
+
+
+def _is_computed(parameter, is_template):
+    """Whether a parameter of a function is what one task alone has: a value that is not pure, or a variable that is no template."""
+    if isinstance(parameter, tuple):
+        return any(_is_computed(each, is_template) for each in parameter)
+    return (isinstance(parameter, Variable) and not is_template) or (isinstance(parameter, Value) and not parameter.is_pure)
 
 
 class Tracer(Loops):
@@ -253,17 +260,39 @@ class Tracer(Loops):
         elif isinstance(statement, ast.Expr):
             func, first = self._called(statement)
             self.node = statement
-            frame = self._outside(statement, lambda: self.entered(statement.value, func, first))
-            for argument in frame.scopes[0].values():
-                if isinstance(argument, (Variable, Spanning)) or (isinstance(argument, Value) and not argument.is_pure):
-                    raise self.later(statement, "an argument that is computed on the device, of a function with parallel loops,")
-            caller, self.frame = self.frame, frame
+            caller, self.frame = self.frame, self._entered_apart(statement.value, func, first)
             self._top_level(func.source.tree.body)
             self.frame = caller
         elif self.is_static(statement.iter):
             self._unroll(statement, self._top_level)
         else:
             self._parallel(statement)
+
+    def _entered_apart(self, node, func, first):
+        """The frame of a call of a function with tasks. Of its scalars those that any task can compute are values; others, and those
+        that it assigns, one thread computes before."""
+        before = self.effects
+        frame = self.entered(node, func, first)
+        names = frame.scopes[0]
+        computed = [name for name, each in names.items() if _is_computed(each, name in func.templates)]
+        if computed or self.effects != before:
+            again = self._one_thread(node, lambda: self._keep(node, self.entered(node, func, first), computed))
+            names.update((name, again[name]) for name in computed)
+        return frame
+
+    def _keep(self, node, frame, names):
+        """The parameters of a function that is called, where variables of these names are those of all its tasks."""
+        kept = frame.scopes[0]
+        for name in names:
+            kept[name] = self._kept_parameter(node, name, kept[name])
+        return kept
+
+    def _kept_parameter(self, node, name, value):
+        if isinstance(value, tuple):
+            return tuple(self._kept_parameter(node, name, each) for each in value)
+        if not _is_computed(value, False):
+            return value
+        return self.spanning(node, name, self.read(node, value) if isinstance(value, Variable) else value)
 
     # Algorithms.
 
@@ -332,8 +361,7 @@ class Tracer(Loops):
 
     def _computed_count(self, node):
         value = self.value(node)
-        variable = Spanning(self.temporary(node, f"n of line {self.frame.source.line_of(node)}", value.dtype))
-        self.write(node, variable, value)
+        variable = self.spanning(node, f"n of line {self.frame.source.line_of(node)}", value)
         return self._of_integers(node, variable.array)
 
     def _of_integers(self, node, array):
@@ -352,7 +380,7 @@ class Tracer(Loops):
             for node in ast.walk(statement):
                 if isinstance(node, ast.Name):
                     first.setdefault(node.id, statement)
-        known = {name for scope in self.frame.scopes for name, value in scope.items() if not isinstance(value, (Variable, Spanning))}
+        known = {name for scope in self.frame.scopes for name, value in scope.items() if not is_variable(value)}
         for statement in statements:
             if not isinstance(statement, ast.Assign):
                 continue
@@ -388,7 +416,7 @@ class Tracer(Loops):
     def _reads_only(self, nodes, known, stored):
         """Whether an expression reads no variable and no element."""
         for node in nodes:
-            if isinstance(node, ast.Name) and node.id in stored and node.id not in known:
+            if isinstance(node, ast.Name) and (is_variable(self.lookup(node.id)) or (node.id in stored and node.id not in known)):
                 return False
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 return False
@@ -497,6 +525,4 @@ class Tracer(Loops):
         """A bound of a loop as the next task has it: as it is, if the host knows it, and else what this task has computed."""
         if bound is None or bound.is_host:
             return bound
-        variable = Spanning(self.temporary(node, f"bound of line {self.frame.source.line_of(node)}", computed.dtype))
-        self.write(node, variable, computed)
-        return variable
+        return self.spanning(node, f"bound of line {self.frame.source.line_of(node)}", computed)

@@ -58,3 +58,17 @@ class Spanning:
     """A variable that several tasks have: an array of one element, which the launch brings along."""
 
     array: Array
+
+
+def leaves(value):
+    """A value, or those in a tuple."""
+    if type(value) is not tuple:
+        yield value
+        return
+    for each in value:
+        yield from leaves(each)
+
+
+def is_variable(value):
+    """Whether it is a variable, or a tuple with some."""
+    return any(isinstance(each, (Variable, Spanning)) for each in leaves(value))

@@ -640,3 +640,91 @@ def test_plain_functions_that_cannot_be_inlined(module, function, message):
     with pytest.raises(qd.QuadrantsCompilationError) as caught:
         of.k(1)
     assert "    return f(x)\n           ^^^^" in str(caught.value) and message in str(caught.value)
+
+
+@qd.func
+def swapped(t):
+    t = (t[1], t[0])
+    return t
+
+
+def test_tuples_are_variables():
+    @qd.kernel
+    def fibonacci(n: qd.i32) -> (qd.i32, qd.i32, qd.i32, qd.i32):
+        t = (1, 1)
+        i = 0
+        while i < n:
+            t = (t[1], t[0] + t[1])
+            i += 1
+        a, b = t
+        return a, b, swapped(t)[0], len(t)
+
+    assert fibonacci(10) == (89, 144, 144, 2)
+
+    @qd.kernel
+    def spans(a: Ints) -> qd.i32:
+        t = (a[0], (a[1], 2))
+        for i in range(3):
+            a[i] += t[0] + t[1][1]
+        t = (7, (a[0], 9))
+        for i in range(t[0]):
+            qd.atomic_add(a[3], t[1][0])
+        return t[1][1]
+
+    a = np.array([1, 2, 3, 4], np.int32)
+    assert spans(a) == 9
+    assert a.tolist() == [4, 5, 6, 32]
+
+    @qd.kernel
+    def of_objects(a: Ints):
+        for i in range(1):
+            t = (times, a, 5)
+            if a[0] > 1:
+                t = (times, a, 6.5)
+            t[1][0] = t[0](t[1][1], t[2])
+
+    of_objects(a)
+    assert a[0] == 30
+
+
+def test_functions_with_loops_have_copies_of_their_scalars():
+    @qd.func
+    def fill(a, n, t, *more):
+        n = 2 * n
+        x = more[0]
+        for i in range(n):
+            a[i] += t[0] + x
+        n += 1
+        for i in range(1):
+            n += 10
+        a[0] = n
+        t = (7, 8)
+        for i in qd.static(range(2)):
+            a[i + 1] = t[i]
+
+    @qd.func
+    def count(total: qd.template(), a):
+        for i in a:
+            total += a[i]
+        add_to(total, 1)
+
+    @qd.func
+    def add_to(total: qd.template(), x: qd.template()):
+        for i in range(2):
+            total += x
+
+    @qd.kernel
+    def k(a: Ints, n: qd.i32) -> (qd.i32, qd.i32):
+        m = n
+        fill(a, m, (a[3], 2), a[4] + 1)
+        fill(a, n, (a[3], 2), 1)
+        s = 100
+        count(s, a)
+        add_to(s, a[1] + 1)
+        return m, s
+
+    a = np.array([0, 0, 0, 5, 6, 0, 0], np.int32)
+    # The first adds 12 to six, the second 18.
+    wanted = [17, 7, 8, 35, 36, 30, 0]
+    assert k(a, 3) == (3, 100 + sum(wanted) + 2 + 2 * 8)
+    assert a.tolist() == wanted
