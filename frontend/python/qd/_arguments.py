@@ -19,7 +19,7 @@ from qd.exception import (
     QuadrantsRuntimeTypeError,
     QuadrantsSyntaxError,
 )
-from qd.types import NDArray, NdarrayType, ndarray
+from qd.types import NdarrayType
 
 
 _ANY = NdarrayType()
@@ -166,10 +166,8 @@ class Signature:
         """What an annotation asks for: a template, an array, a scalar, or the members of a dataclass; None."""
         if is_template(annotation):
             return Template()
-        if annotation in (ndarray, NDArray):
-            return NdarrayType()
-        if isinstance(annotation, NdarrayType):
-            return annotation
+        if (array := NdarrayType.of(annotation)) is not None:
+            return array
         if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
             hints = typing.get_type_hints(annotation)
             kinds = {field.name: self._kind(hints[field.name]) for field in dataclasses.fields(annotation)}
@@ -397,8 +395,7 @@ def _overlaps(ranges):
 
 def _check_type(number, parameter, dtype, rank, given):
     """That an array is of the type and rank that a parameter has, if it has any; `dtype` is None if kernels have no such."""
-    if dtype is None or parameter.dtype not in (None, dtype) or parameter.ndim not in (None, rank):
-        required = f"{parameter.dtype or 'scalars'}[{rank if parameter.ndim is None else parameter.ndim}-D]"
+    if not parameter.takes(dtype, rank):
         raise QuadrantsRuntimeTypeError(
-            f"Argument {number} (type={given}[{rank}-D]) cannot be converted into required type {required}"
+            f"Argument {number} (type={given}[{rank}-D]) cannot be converted into required type {parameter.required(rank)}"
         )

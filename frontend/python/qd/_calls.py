@@ -14,6 +14,7 @@ from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, S
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
+from qd.types import NdarrayType
 
 # A part of a text that `%` replaces: flags and width, and the letter.
 _PERCENT = re.compile(r"%([-+ 0#]*\d*(?:\.\d+)?)(.?)", re.DOTALL)
@@ -247,18 +248,38 @@ class Calls(Expressions):
         annotation = func.signature.parameters[name].annotation
         if is_template(annotation):
             return argument
+        defaults = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}
+        dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
+        self._check_parameter(node, f"'{name}' of '{func.__name__}'", NdarrayType.of(annotation), dtype, argument)
         if type(argument) is tuple and name in self.assigned(func):
             return self.declared_as(node, name, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
         value = self.lift(node, argument)
-        defaults = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}
-        dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
         if dtype is not None:
             value = self.cast(node, value, dtype)
         if name in self.assigned(func):
             return Variable(self.ask(node, "declare", value.number), self.task)
         return value
+
+    def _check_parameter(self, node, what, kind, dtype, argument):
+        """That an argument is an array where an annotation asks for such a kind, and none where it asks for a scalar."""
+        if kind is not None and isinstance(argument, Array):
+            rank = len(argument.shape)
+            if not kind.takes(argument.dtype, rank):
+                message = f"{what} ({argument.dtype}[{rank}-D]) cannot be converted into required type {kind.required(rank)}"
+                raise self.error(QuadrantsTypeError, node, message)
+        elif kind is not None and argument is not None:
+            raise self.error(QuadrantsTypeError, node, f"{what} is an array, and not {self._named(argument)}")
+        elif dtype is not None and isinstance(argument, (Array, tuple)):
+            raise self.error(QuadrantsTypeError, node, f"{what} is a scalar of type '{dtype}', and not {self._named(argument)}")
+
+    @staticmethod
+    def _named(argument):
+        """What an argument is, for errors."""
+        if isinstance(argument, Value):
+            return f"a scalar of type '{argument.dtype}'"
+        return "an array" if isinstance(argument, Array) else f"'{argument!r}'"
 
     def _arguments(self, node, parameters):
         """The arguments of a call in the order of its parameters."""

@@ -27,6 +27,21 @@ class NdarrayType:
         self.dtype = dtype
         self.ndim = ndim
 
+    @staticmethod
+    def of(annotation):
+        """That which an annotation asks for; None."""
+        if annotation is ndarray or annotation is NDArray:
+            return NdarrayType()
+        return annotation if isinstance(annotation, NdarrayType) else None
+
+    def takes(self, dtype, rank):
+        """Whether it takes an array of a type, None if kernels have no such, and a rank."""
+        return dtype is not None and self.dtype in (None, dtype) and self.ndim in (None, rank)
+
+    def required(self, rank):
+        """What it takes, for an error of an array of a rank."""
+        return f"{self.dtype or 'scalars'}[{rank if self.ndim is None else self.ndim}-D]"
+
 
 def ndarray(dtype=None, ndim=None):
     """An array parameter."""

@@ -728,3 +728,27 @@ def test_functions_with_loops_have_copies_of_their_scalars():
     wanted = [17, 7, 8, 35, 36, 30, 0]
     assert k(a, 3) == (3, 100 + sum(wanted) + 2 + 2 * 8)
     assert a.tolist() == wanted
+
+
+def test_annotations_of_functions_check_what_is_given(module):
+    program = """
+@qd.func
+def f(a: qd.types.NDArray[qd.i32, 1], n: qd.i32 = 0, b: qd.types.ndarray(ndim=2) = None):
+    a[0] = n
+
+@qd.kernel
+def k(a: qd.types.NDArray[qd.i32, 1], b: qd.types.NDArray[qd.f32, 2], n: qd.i32):
+    f(%s)
+"""
+    a, b = np.zeros(2, np.int32), np.zeros((2, 2), np.float32)
+    for given in ("a, n", "a, 2.5, b", "a=a, b=b"):
+        module(program % given).k(a, b, 3)
+    for given, message in [
+        ("b", r"'a' of 'f' \(f32\[2-D\]\) cannot be converted into required type i32\[1-D\]"),
+        ("a, b=a", r"'b' of 'f' \(i32\[1-D\]\) cannot be converted into required type scalars\[2-D\]"),
+        ("n", "'a' of 'f' is an array, and not a scalar of type 'i32'"),
+        ("5", "'a' of 'f' is an array, and not '5'"),
+        ("a, b", "'n' of 'f' is a scalar of type 'i32', and not an array"),
+    ]:
+        with pytest.raises(qd.QuadrantsTypeError, match=rf"(?s)line 9, in k:.*\^{{4,}}.*{message}"):
+            module(program % given).k(a, b, 3)
