@@ -10,7 +10,7 @@ import typing
 
 from qd import _foreign
 from qd._dtypes import OF_NUMPY, DataType, u1
-from qd._functions import ArrayOf, Baked, Members, Template, is_data_oriented, is_template, signature_of
+from qd._functions import CONTAINERS, ArrayOf, Baked, Members, Same, Template, is_data_oriented, is_template, members_of, signature_of
 from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
 from qd.exception import (
     QuadrantsCompilationError,
@@ -58,8 +58,9 @@ class Given:
         # The arrays as they were given, and those that the kernel sees, which have to live as long as the call.
         self.arrays = []
         self.keep = []
-        # The objects that what is packed is a member of.
-        self.within = []
+        # How many objects there are with members that are arguments, and the numbers of some by their identity.
+        self.objects = 0
+        self.numbers = {}
 
     def meets(self, appended):
         """Whether an argument shares memory with a field that the kernel finds by its name. Takes note of where fields are."""
@@ -225,24 +226,28 @@ class Signature:
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
-        if _has_arrays(value):
-            if type(value) not in (list, tuple):
-                return self._array(given, number, _ANY, value)
-            each = enumerate(value)
-            members = tuple((i, self._template(given, f"{number}[{i}]", template, member)) for i, member in each)
-            return Members(type(value), members)
-        if not is_data_oriented(value):
+        if is_data_oriented(value):
+            return self._object(given, number, value)
+        if not _has_arrays(value, set()):
             return Baked(value)
-        if any(outer is value for outer in given.within):
-            raise QuadrantsRuntimeTypeError(f"Argument {number} (type={type(value)}) has itself as a member")
-        given.within.append(value)
+        if type(value) not in CONTAINERS:
+            return self._array(given, number, _ANY, value)
+        each = value.items() if type(value) is dict else enumerate(value)
+        members = tuple((key, self._template(given, f"{number}[{key!r}]", template, member)) for key, member in each)
+        return Members(type(value), members)
+
+    def _object(self, given, number, value):
+        """An object whose arrays are arguments. Where it leads back to one of these it is that."""
+        if id(value) in given.numbers:
+            return Same(given.numbers[id(value)])
+        given.numbers[id(value)] = given.objects
+        given.objects += 1
         members = []
-        for name, member in vars(value).items():
+        for name, member in members_of(value).items():
             kind = Template()
             if not value._qd_template_primitives and type(member) in self.defaults:
                 kind = self.defaults[type(member)]
             members.append((name, self._packed(given, f"{number}.{name}", kind, member)))
-        given.within.pop()
         return Members(type(value), tuple(members))
 
     def _record(self, given, number, record, value):
@@ -250,6 +255,7 @@ class Signature:
             raise QuadrantsRuntimeTypeError(
                 f"Argument {number} (type={type(value)}) cannot be converted into required type {record.type.__name__}"
             )
+        given.objects += 1
         members = []
         for name, kind in record.kinds.items():
             member = getattr(value, name)
@@ -368,11 +374,15 @@ def _is_array(value):
     return not is_scalar and (hasattr(value, "__dlpack__") or hasattr(value, "__array_interface__"))
 
 
-def _has_arrays(value):
-    """Whether it is an array that is an argument, or a list with some."""
-    # Not of objects: those in lists may lead back to what has the list.
-    if type(value) in (list, tuple):
-        return any(map(_has_arrays, value))
+def _has_arrays(value, seen):
+    """Whether it is an array that is an argument, or leads to one, but for what has been seen."""
+    is_container = type(value) in CONTAINERS
+    if is_container or is_data_oriented(value):
+        if id(value) in seen:
+            return False
+        seen.add(id(value))
+        members = value if type(value) in (list, tuple) else (value if is_container else members_of(value)).values()
+        return any(_has_arrays(member, seen) for member in members)
     return isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value))
 
 

@@ -93,14 +93,27 @@ class ArrayOf(typing.NamedTuple):
 
 
 class Members(typing.NamedTuple):
-    """An object, as what a kernel is compiled for: its class, and names with what each of its members is. Of a list, or a tuple,
-    these are numbers."""
+    """An object, as what a kernel is compiled for: its class, and names with what each of its members is. Of a list, a tuple or a
+    dictionary these are its keys."""
 
     type: type
     fields: tuple
 
     def __str__(self):
         return f"{self.type.__name__}({', '.join(f'{name}={each}' for name, each in self.fields)})"
+
+
+class Same(typing.NamedTuple):
+    """An object that is an argument already, or a member of one, by its number among them."""
+
+    number: int
+
+    def __str__(self):
+        return f"object {self.number}"
+
+
+# Whose members are arguments, if some are arrays.
+CONTAINERS = (list, tuple, dict)
 
 
 def data_oriented(cls=None, *, template_primitives=True):
@@ -117,6 +130,18 @@ def is_data_oriented(value):
     return hasattr(type(value), "_qd_template_primitives")
 
 
+@functools.lru_cache
+def _slots(type):
+    """The names that objects of a class have without a dictionary."""
+    return [name for kind in type.__mro__ for name, member in vars(kind).items() if inspect.ismemberdescriptor(member)]
+
+
+def members_of(value):
+    """The names of an object's members, and what they are."""
+    slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
+    return slots | getattr(value, "__dict__", {})
+
+
 # Members of a class that Python, or a kernel, calls with the object.
 _BOUND = (property, functools.cached_property, types.FunctionType)
 
@@ -124,14 +149,13 @@ _BOUND = (property, functools.cached_property, types.FunctionType)
 class Bundle:
     """An object in a kernel: its members are those of the kernel; its methods, properties and constants are its class's."""
 
-    def __init__(self, type, members):
-        self.__dict__.update(members)
-        self._type = type
+    def __init__(self, type):
+        self._qd_type = type
 
     def __getattr__(self, name):
-        found = getattr(self._type, name)
+        found = getattr(self._qd_type, name)
         # A static method is a function, too, when the class is asked for it.
-        member = inspect.getattr_static(self._type, name)
+        member = inspect.getattr_static(self._qd_type, name)
         if isinstance(member, Func):
             return Method(found, self)
         return found.__get__(self) if isinstance(member, _BOUND) else found

@@ -8,7 +8,7 @@ from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, is_plain
+from qd._functions import CONTAINERS, NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, Same, is_plain
 from qd._loops import Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
@@ -66,6 +66,8 @@ class Tracer(Loops):
         # What a launch brings along after the parameters: fields, and None for a variable that several tasks have.
         self.appended = []
         self._fields = {}
+        # Those among the parameters, and their members, by their numbers.
+        self._objects = []
         # Of arguments that overlap: those that may not, each pair by its numbers, with what is wrong then.
         self.apart = []
         # Loops of the top level that are no tasks.
@@ -89,11 +91,16 @@ class Tracer(Loops):
         """What a parameter is in the kernel, or a member of one."""
         if isinstance(given, Baked):
             return given.value
-        if isinstance(given, Members) and given.type in (list, tuple):
-            return given.type(self._declared(f"{name}[{place}]", each) for place, each in given.fields)
+        if isinstance(given, Same):
+            return self._objects[given.number]
+        if isinstance(given, Members) and given.type in CONTAINERS:
+            members = [(key, self._declared(f"{name}[{key!r}]", each)) for key, each in given.fields]
+            return dict(members) if given.type is dict else given.type(member for _, member in members)
         if isinstance(given, Members):
-            members = {member: self._declared(f"{name}.{member}", each) for member, each in given.fields}
-            return Bundle(given.type, members)
+            bundle = Bundle(given.type)
+            self._objects.append(bundle)
+            vars(bundle).update((member, self._declared(f"{name}.{member}", each)) for member, each in given.fields)
+            return bundle
         if isinstance(given, ArrayOf):
             number = self.ask(self.node, "array", name, given.dtype.name)
             return Array(number, given.dtype, tuple(self._extents(name, number, given.rank)))

@@ -245,18 +245,92 @@ def test_wrong_objects():
         Counter().k()
 
 
-def test_an_object_that_has_itself():
+def test_objects_that_lead_back():
     @qd.data_oriented
-    class Loop:
-        def __init__(self):
-            self.inner = self
+    class Node:
+        def __init__(self, value):
+            self.values, self.number, self.next, self.others = np.full(3, value, np.int32), value, self, [self]
+
+        @qd.func
+        def add(self, value):
+            for i in self.values:
+                self.values[i] += value
 
         @qd.kernel
-        def k(self):
-            pass
+        def k(self) -> qd.i32:
+            self.next.add(self.number)
+            self.others[-1].next.next.add(100)
+            return self.others[0].values[0]
 
-    with pytest.raises(qd.QuadrantsRuntimeTypeError, match="Argument 0.inner .*has itself as a member"):
-        Loop().k()
+    one, two = Node(1), Node(2)
+    assert one.k() == 102
+    one.next, two.next = two, one
+    two.others = [one, two]
+    assert two.k() == 104
+    assert (one.values[1], two.values[1]) == (104, 102)
+    # By what is the same in them.
+    assert one.k() == 204 and len(Node.k._compiled) == 3
+
+
+def test_arrays_in_dictionaries_and_in_objects_in_lists():
+    @qd.data_oriented
+    class Layer:
+        def __init__(self, size, scale):
+            self.weights, self.scale = np.arange(size, dtype=np.int32), scale
+
+        @qd.func
+        def sum(self):
+            s = 0
+            for i in range(self.weights.shape[0]):
+                s += self.weights[i] * self.scale
+            return s
+
+    @qd.data_oriented
+    class Net:
+        def __init__(self):
+            self.layers = [Layer(3, 1), Layer(4, 10)]
+            self.named = {"first": self.layers[0], "out": np.zeros(2, np.int32), 7: [3, "x"]}
+
+        @qd.kernel
+        def k(self) -> qd.i32:
+            for i in range(1):
+                for layer in qd.static(self.layers):
+                    self.named["out"][0] += layer.sum()
+                self.layers[1].weights[0] += 5
+            for key in qd.static(self.named):
+                if qd.static(key == 7):
+                    self.named["out"][1] = self.named[key][0]
+            return self.named["first"].weights[2]
+
+    net = Net()
+    for total in (3 + 60, 2 * (3 + 60) + 50):
+        assert net.k() == 2
+        assert net.named["out"].tolist() == [total, 3]
+    net.layers[0].weights = np.ones(9, np.int32)
+    assert net.k() == 1 and net.named["out"][0] == 2 * 63 + 50 + 9 + 160
+    assert len(Net.k._compiled) == 1
+
+
+def test_objects_with_slots():
+    class Base:
+        __slots__ = ("values", "missing")
+
+    @qd.data_oriented
+    class Slotted(Base):
+        __slots__ = ("_n", "__dict__")
+
+        def __init__(self, n):
+            self._n, self.values, self.rest = n, np.arange(n, dtype=np.int32), 1000
+
+        @qd.kernel
+        def k(self) -> qd.i32:
+            for i in self.values:
+                self.values[i] += self._n
+            return self.values[1] + self.rest
+
+    one = Slotted(3)
+    assert (one.k(), Slotted(4).k()) == (1004, 1005)
+    assert one.values.tolist() == [3, 4, 5]
 
 
 def test_static_methods_that_are_kernel_functions():
