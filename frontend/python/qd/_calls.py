@@ -9,7 +9,7 @@ from qd import _block, _subgroup
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd._dtypes import BY_NAME, DataType
 from qd._expressions import MISSING, Expressions, is_number
-from qd._functions import MOST_CALLS, STATIC, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
+from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable
@@ -29,6 +29,8 @@ class Calls(Expressions):
             return self.python(node)
         if callee is print:
             return self._print(node)
+        if callee is super:
+            return self._super(node)
         if isinstance(callee, Method):
             return self.inline(node, callee.func, [callee.instance])
         if isinstance(callee, Func):
@@ -70,6 +72,25 @@ class Calls(Expressions):
                 return getattr(math, name)(*args)
             raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels: use qd.{name}")
         raise self.later(node, f"a call of '{name}' in a kernel")
+
+    def _super(self, node):
+        above = self.above(node)
+        if above is MISSING:
+            raise self.error(QuadrantsSyntaxError, node, "super() is for methods, and their object, of a class that is @qd.data_oriented")
+        return above
+
+    def above(self, node):
+        """What `super()` is, or `super(cls, self)`; MISSING."""
+        if node.args:
+            cls, bundle = [self.known_as(each) for each in node.args] if len(node.args) == 2 else (MISSING, MISSING)
+        else:
+            given = self.frame.source.tree.args
+            parameters = given.posonlyargs + given.args
+            cls = self.frame.closure.get("__class__")
+            bundle = self.lookup(parameters[0].arg) if parameters else MISSING
+        if not isinstance(bundle, Bundle) or cls not in bundle._qd_type.__mro__:
+            return MISSING
+        return Above(cls, bundle)
 
     def _print(self, node):
         """A print: a format of C, and the values in it."""

@@ -6,7 +6,7 @@ import warnings
 
 from qd import _core
 from qd._dtypes import BY_NAME
-from qd._functions import Bundle, Frame, static
+from qd._functions import Bundle, Frame, Getter, static
 from qd._storage import Field, Ndarray
 from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
 from qd.exception import (
@@ -178,11 +178,13 @@ class Expressions:
         while isinstance(node, ast.Attribute) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
             parts.append(node)
             node = node.value
-        if not isinstance(node, ast.Name):
+        if isinstance(node, ast.Call) and self.known_as(node.func) is super:
+            found = self.above(node)
+        elif isinstance(node, ast.Name):
+            found = self.lookup(node.id)
+            found = self._around(node.id) if found is MISSING else found
+        else:
             return MISSING
-        found = self.lookup(node.id)
-        if found is MISSING:
-            found = self._around(node.id)
         for part in reversed(parts):
             if isinstance(found, (Value, Variable, Spanning, Array)):
                 return MISSING
@@ -311,9 +313,14 @@ class Expressions:
             if node.attr not in known:
                 raise self.later(node, f"the attribute '{node.attr}' of a value in a kernel")
         try:
-            return self.known(node, getattr(base, node.attr))
+            found = getattr(base, node.attr)
         except AttributeError as error:
             message = str(error)
+        else:
+            if isinstance(found, Getter):
+                call = ast.copy_location(ast.Call(node, [], []), node)
+                return self.inline(call, found.method.func, [found.method.instance])
+            return self.known(node, found)
         raise self.error(QuadrantsNameError, node, message)
 
     def on_Subscript(self, node):

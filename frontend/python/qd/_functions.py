@@ -153,12 +153,38 @@ class Bundle:
         self._qd_type = type
 
     def __getattr__(self, name):
-        found = getattr(self._qd_type, name)
         # A static method is a function, too, when the class is asked for it.
-        member = inspect.getattr_static(self._qd_type, name)
-        if isinstance(member, Func):
-            return Method(found, self)
-        return found.__get__(self) if isinstance(member, _BOUND) else found
+        return _bound(self, getattr(self._qd_type, name), inspect.getattr_static(self._qd_type, name))
+
+
+class Above:
+    """What `super()` is in a kernel: an object with the members of the classes above one."""
+
+    def __init__(self, cls, bundle):
+        self._qd_class = cls
+        self._qd_bundle = bundle
+
+    def __getattr__(self, name):
+        type = self._qd_bundle._qd_type
+        found = getattr(super(self._qd_class, type), name)
+        above = type.__mro__[type.__mro__.index(self._qd_class) + 1 :]
+        member = next(vars(kind)[name] for kind in above if name in vars(kind))
+        return _bound(self._qd_bundle, found, member)
+
+
+def _bound(bundle, found, member):
+    """What an object has of a class: what the class is asked for, and has itself."""
+    if isinstance(member, Func):
+        return Method(found, bundle)
+    if isinstance(member, property) and isinstance(member.fget, Func):
+        return Getter(Method(member.fget, bundle))
+    return found.__get__(bundle) if isinstance(member, _BOUND) else found
+
+
+class Getter(NamedTuple):
+    """A property that is a function of kernels."""
+
+    method: "Method"
 
 
 class Func(Generic[P, R]):

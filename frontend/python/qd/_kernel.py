@@ -155,6 +155,9 @@ class Kernel(Generic[P, R]):
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
+        # Of a class method it is the class.
+        if isinstance(instance, type):
+            return Bound(self, instance)
         if not is_data_oriented(instance):
             name = type(instance).__name__
             raise QuadrantsSyntaxError(f"'{name}.{self.__name__}' is a kernel: the class has to be @qd.data_oriented")

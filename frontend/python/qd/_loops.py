@@ -4,7 +4,7 @@ import ast
 
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import Func, Method, axes_of, ndrange
+from qd._functions import Func, Getter, Method, axes_of, ndrange
 from qd._statements import SEVERAL, Statements, jumps
 from qd._values import Array
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
@@ -205,6 +205,8 @@ class Loops(Statements):
             if isinstance(each, ast.NamedExpr):
                 return True
             if isinstance(each, ast.Call) and isinstance(self.callee(each), (Func, Method)):
+                return True
+            if isinstance(each, ast.Attribute) and isinstance(self.known_as(each), Getter):
                 return True
         return False
 

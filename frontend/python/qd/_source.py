@@ -13,7 +13,8 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__))
 def check_function(value):
     """That a decorator has got what Python's `def` makes."""
     if not inspect.isfunction(value):
-        raise QuadrantsSyntaxError(f"kernels, and functions of them, are made of functions, and not of {value!r}")
+        hint = f": '@{type(value).__name__}' stands above" if isinstance(value, (classmethod, staticmethod, property)) else ""
+        raise QuadrantsSyntaxError(f"kernels, and functions of them, are made of functions, and not of {value!r}{hint}")
 
 
 class Source:

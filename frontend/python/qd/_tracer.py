@@ -8,7 +8,7 @@ from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import CONTAINERS, NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Members, Method, Same, is_plain
+from qd._functions import CONTAINERS, NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, is_plain
 from qd._loops import Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
@@ -240,10 +240,11 @@ class Tracer(Loops):
             return any(map(self._has_tasks, statement.body + statement.orelse))
         if self._algorithm_of(statement) is not None:
             return True
-        func, _ = self._called(statement)
+        func, first = self._called(statement)
         if func is None or any(frame.func is func for _, frame in self.frame.calls()) or self.frame.func is func:
             return False
         caller, self.frame = self.frame, Frame(func.function, func.source, 0, self.frame, statement.value, func)
+        self.frame.scopes[0].update(zip(func.signature.parameters, first))
         has_tasks = any(map(self._has_tasks, func.source.tree.body))
         self.frame = caller
         return has_tasks
@@ -429,6 +430,8 @@ class Tracer(Loops):
                 return False
             callee = self.callee(node) if isinstance(node, ast.Call) else None
             if isinstance(callee, (Func, Method, SubgroupFunc, BlockFunc)) or is_plain(callee):
+                return False
+            if isinstance(node, ast.Attribute) and isinstance(self.known_as(node), Getter):
                 return False
             if isinstance(node, ast.Subscript) and not self._has_no_elements(node.value):
                 return False

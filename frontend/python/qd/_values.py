@@ -52,6 +52,10 @@ class Array:
     axes: tuple | None = None
     offset: tuple | None = None
 
+    def __getitem__(self, index):
+        # As properties and plain functions do, which Python calls.
+        raise TypeError("elements of arrays are read in kernels and functions of @qd.func, also below @property, and not by Python")
+
 
 @dataclass(frozen=True)
 class Spanning:

@@ -323,6 +323,8 @@ def test_what_is_no_function(decorator):
     for given in (len, int, k, staticmethod(len)):
         with pytest.raises(qd.QuadrantsSyntaxError, match="are made of functions, and not of <"):
             getattr(qd, decorator)(given)
+    with pytest.raises(qd.QuadrantsSyntaxError, match="'@classmethod' stands above"):
+        getattr(qd, decorator)(classmethod(len))
 
 
 def test_functions_without_a_source(module):

@@ -346,3 +346,94 @@ def test_static_methods_that_are_kernel_functions():
             return self.twice(x), Scale.twice(x, y=3)
 
     assert Scale().k(5) == (10, 15)
+
+
+@qd.data_oriented
+class Counter:
+    step = 1
+
+    def __init__(self):
+        self.values = np.arange(4, dtype=np.int32)
+
+    @qd.func
+    def add(self, x):
+        for i in self.values:
+            self.values[i] += x
+
+    @property
+    @qd.func
+    def total(self):
+        s = 0
+        for i in range(self.values.shape[0]):
+            s += self.values[i]
+        return s
+
+    @property
+    def twice(self):
+        return 2 * self.step
+
+    @property
+    def first(self):
+        return self.values[0]
+
+    @qd.kernel
+    def read(self) -> qd.i32:
+        return self.first
+
+    @classmethod
+    @qd.kernel
+    def scaled(cls, n: qd.i32) -> qd.i32:
+        return cls.step * n + cls.of_class()
+
+    @classmethod
+    @qd.func
+    def of_class(cls):
+        return cls.step
+
+
+@qd.data_oriented
+class Steps(Counter):
+    step = 10
+
+    @qd.func
+    def add(self, x):
+        super().add(x * 2)
+
+    @property
+    @qd.func
+    def total(self):
+        return super().total + 1000
+
+    @qd.kernel
+    def run(self) -> (qd.i32, qd.i32, qd.i32):
+        before = self.total
+        self.add(self.step)
+        super(Steps, self).add(5)
+        while self.total < 2000:
+            self.values[0] += 1
+        return before, self.total, super().twice
+
+    @qd.kernel
+    def bare(self) -> qd.i32:
+        return plain_add(self)
+
+
+@qd.func
+def plain_add(x):
+    return super().add(x)
+
+
+def test_super_and_properties_that_are_kernel_functions():
+    counter = Steps()
+    assert counter.run() == (1006, 2000, 20)
+    assert counter.values.tolist()[1:] == [26, 27, 28]
+    # Loops of what is called so are tasks: two, and what is before and after them.
+    assert counter.run._kernel.record().count(": Task(") == 4
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)in plain_add:.*\^.*super\(\) is for methods.*"):
+        counter.bare()
+    with pytest.raises(qd.QuadrantsCompilationError, match=r"(?s)in read:.*\^.*elements of arrays are read in kernels and .* below @property"):
+        counter.read()
+
+
+def test_class_methods_that_are_kernels():
+    assert (Counter.scaled(3), Steps.scaled(3), Steps().scaled(4)) == (4, 40, 50)
