@@ -44,6 +44,7 @@ class Given:
 
     def __init__(self):
         self.key = ()
+        self.arguments = ()
         self.packed = []
         # Of each array whose memory it is, the first address, that after its last, and its number among what is packed.
         self.ranges = []
@@ -211,6 +212,7 @@ class Signature:
                 raise QuadrantsRuntimeTypeError(f"{self.source.name}: {error}") from None
             bound.apply_defaults()
             args = bound.arguments.values()
+        given.arguments = args
         types = [pack(given, number, kind, value) for (pack, number, kind), value in zip(self.packers, args)]
         given.overlap = any(_overlaps(given.ranges))
         given.key = (*types, given.overlap)

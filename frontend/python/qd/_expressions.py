@@ -7,6 +7,7 @@ import warnings
 from qd import _core
 from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
+from qd._limits import Host
 from qd._storage import Field, Ndarray
 from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
 from qd.exception import (
@@ -64,6 +65,8 @@ class Expressions:
         self.config = config
         self.frame = Frame(function, source)
         self.task = 0
+        # How values are computed that the host knows.
+        self.host = Host()
         # Functions of Python that are inlined, by themselves.
         self.plain = {}
         # By functions, the names that they assign.
@@ -104,7 +107,10 @@ class Expressions:
     def made(self, node, method, *args, **says):
         """A value that the recorder writes."""
         number = self.ask(node, method, *args)
-        return Value(number, BY_NAME[self.recorder.dtype(number)], **says)
+        value = Value(number, BY_NAME[self.recorder.dtype(number)], **says)
+        if value.is_host:
+            self.host.note(value, method, *args)
+        return value
 
     # Names.
 

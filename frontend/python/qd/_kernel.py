@@ -52,6 +52,8 @@ class Compiled:
     appended: list
     # What arguments that overlap are checked for.
     apart: list
+    # Loops whose number of elements is looked at.
+    limits: list
     # In seconds.
     traced: float
     compiled: float
@@ -71,12 +73,14 @@ class Kernel(Generic[P, R]):
         self._generation = None
         # Those that Rust can look at alone; None if there are none.
         self._calls = None
+        # The limits of all of these.
+        self._limits = []
         self._recorder = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             # Where the arguments say all, Python has nothing to find out.
-            if self._calls is not None and not kwargs:
+            if self._calls is not None and not kwargs and not (self._limits and self._exceeds(args)):
                 try:
                     bits = self._calls.call(_runtime.generation(), args)
                 except _core.Failed as error:
@@ -103,6 +107,7 @@ class Kernel(Generic[P, R]):
             self._signature = Signature(self.function, self.source, runtime.config)
             parameters = self._signature.plain()
             self._calls = None
+            self._limits.clear()
             if parameters is not None:
                 self._calls = _core.Calls(runtime.generation, runtime.device.is_host, parameters)
         given = self._signature.bind(args, kwargs)
@@ -113,6 +118,9 @@ class Kernel(Generic[P, R]):
         if self._calls is not None and given.stream is not None and (torch := _foreign.torch()):
             self._calls.ask_torch(torch)
         kernel = compiled.kernel
+        for limit in compiled.limits:
+            if limit.is_exceeded(given.arguments):
+                raise QuadrantsRuntimeError(limit.text)
         given.check_apart(compiled.apart)
         if given.overlap and not runtime.device.is_host:
             given.check_copies(kernel.written)
@@ -130,6 +138,14 @@ class Kernel(Generic[P, R]):
                 elements.assign(copy)
         return self._signature.returned(bits)
 
+    def _exceeds(self, args):
+        """Whether a loop may have too many elements, or arguments are not such that they say it."""
+        try:
+            return any(limit.is_exceeded(args) for limit in self._limits)
+        except Exception:
+            # Of what kind they are is looked at later.
+            return True
+
     def _meets_fields(self, args):
         """Whether a call that failed was given memory of a field that the kernel finds by its name, and was not compiled for that."""
         given = self._signature.bind(args, {})
@@ -145,6 +161,7 @@ class Kernel(Generic[P, R]):
             if self._calls is not None and not compiled.apart:
                 arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
                 numpy = sys.modules.get("numpy")
+                self._limits += compiled.limits
                 self._calls.add(arrays, given.overlap, compiled.kernel, compiled.appended, numpy and numpy.ndarray)
         return compiled
 
@@ -174,7 +191,7 @@ class Kernel(Generic[P, R]):
             traced = perf_counter()
             self._dump(runtime)
             kernel = runtime.device.compile(self._recorder)
-            return Compiled(kernel, tracer.appended, tracer.apart, traced - start, perf_counter() - traced)
+            return Compiled(kernel, tracer.appended, tracer.apart, tracer.limits, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)

@@ -5,9 +5,19 @@ import ast
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import Func, Getter, Method, axes_of, ndrange
+from qd._limits import Limit
 from qd._statements import SEVERAL, Statements, jumps
+from qd._storage import MOST_ELEMENTS
 from qd._values import Array
-from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError
+from qd.exception import (
+    QuadrantsCompilationError,
+    QuadrantsRuntimeError,
+    QuadrantsSyntaxError,
+    QuadrantsTypeError,
+    QuadrantsValueError,
+)
+
+I32 = BY_NAME["i32"]
 
 
 class Loop:
@@ -42,11 +52,42 @@ class Loops(Statements):
                     raise self.error(QuadrantsSyntaxError, target, message)
                 names.add(target.id)
 
-    def _range(self, node):
-        """The bounds of a `for`, as i32; and of a loop over several dimensions, which counts all their elements, the number, the
+    def _range(self, node, dtype=I32, is_task=False):
+        """The bounds of a `for`; and of a loop over several dimensions, which counts all their elements by a type, the number, the
         first index and the extent of each, from the outermost."""
         call = node.iter
         zero = self.made(call, "integer", 0, "i32", is_host=True, is_pure=True)
+        bounds = self._bounds(node, zero)
+        if len(bounds) == 1:
+            return *bounds[0], None
+        self._check_count(node, bounds, is_task)
+        dimensions = []
+        for axis in self._axes(call, len(bounds)):
+            begin, end = bounds[axis]
+            end = end if dtype is I32 else self.cast(call, end, dtype)
+            extent = end if begin is zero else self.binary(call, "-", end, begin, on_host=True)
+            extent = self.binary(call, "max", extent, zero, on_host=True)
+            dimensions.append((axis, None if begin is zero else begin, extent))
+        count = dimensions[0][-1]
+        for *_, extent in dimensions[1:]:
+            count = self.binary(call, "*", count, extent, on_host=True)
+        return zero, count, dimensions
+
+    def _check_count(self, node, bounds, is_task):
+        """That a loop over several dimensions has no more elements than are counted; of a task each launch looks, if its arguments say."""
+        if not all(bound.is_host for pair in bounds for bound in pair) or self.host.is_shape(bounds):
+            return
+        count, uses_arguments = self.host.counter(bounds, self.signature.parameters)
+        message = f"a loop has more than {MOST_ELEMENTS} elements, which is the most that are counted"
+        limit = Limit(count, str(self.error(QuadrantsRuntimeError, node.iter, message)))
+        if not uses_arguments and limit.is_exceeded(self.signature.parameters):
+            raise self.error(QuadrantsValueError, node.iter, message)
+        if uses_arguments and is_task:
+            self.limits.append(limit)
+
+    def _bounds(self, node, zero):
+        """The bounds of a loop, as i32, of each of its dimensions."""
+        call = node.iter
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
         if isinstance(iterated, Array):
             bounds = [(zero, extent) for extent in iterated.shape]
@@ -64,18 +105,7 @@ class Loops(Statements):
         if len(names) != len(bounds):
             message = f"a loop over {len(bounds)} dimensions has as many variables, and not {len(names)}"
             raise self.error(QuadrantsSyntaxError, node.target, message)
-        if len(bounds) == 1:
-            return *bounds[0], None
-        dimensions = []
-        for axis in self._axes(call, len(bounds)):
-            begin, end = bounds[axis]
-            extent = end if begin is zero else self.binary(call, "-", end, begin, on_host=True)
-            extent = self.binary(call, "max", extent, zero, on_host=True)
-            dimensions.append((axis, None if begin is zero else begin, extent))
-        count = dimensions[0][-1]
-        for *_, extent in dimensions[1:]:
-            count = self.binary(call, "*", count, extent, on_host=True)
-        return zero, count, dimensions
+        return bounds
 
     def _axes(self, call, count):
         """The dimensions of a loop from the outermost."""
@@ -109,7 +139,7 @@ class Loops(Statements):
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
         if bound.dtype.name != "i32":
             self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
-            bound = self.cast(node, bound, BY_NAME["i32"])
+            bound = self.cast(node, bound, I32)
         return bound
 
     def _declare_indices(self, node, number, dimensions):
@@ -119,6 +149,7 @@ class Loops(Statements):
         for place, (axis, begin, extent) in reversed([*enumerate(dimensions or ())]):
             index = number if place == 0 else self.binary(node, "raw_mod", number, extent)
             number = number if place == 0 else self.binary(node, "raw_div", number, extent)
+            index = index if index.dtype is I32 else self.cast(node, index, I32)
             indices[axis] = index if begin is None else self.binary(node, "+", begin, index)
         for axis, target in enumerate(_targets(node)):
             self._declare(target, target.id, indices[axis])

@@ -9,7 +9,7 @@ from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import CONTAINERS, NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, is_plain
-from qd._loops import Loop, Loops
+from qd._loops import I32, Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc
@@ -70,6 +70,8 @@ class Tracer(Loops):
         self._objects = []
         # Of arguments that overlap: those that may not, each pair by its numbers, with what is wrong then.
         self.apart = []
+        # Of loops over several dimensions how many elements they have, where arguments say it.
+        self.limits = []
         # Loops of the top level that are no tasks.
         self._serialized = set()
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
@@ -103,7 +105,9 @@ class Tracer(Loops):
             return bundle
         if isinstance(given, ArrayOf):
             number = self.ask(self.node, "array", name, given.dtype.name)
-            return Array(number, given.dtype, tuple(self._extents(name, number, given.rank)))
+            shape = tuple(self._extents(name, number, given.rank))
+            self.host.note_shape(name, shape)
+            return Array(number, given.dtype, shape)
         is_host = not given.is_real and given.name != "u1"
         return self.made(self.node, "parameter", name, given.name, is_host=is_host, is_pure=True, parameter=name)
 
@@ -482,7 +486,7 @@ class Tracer(Loops):
     def _parallel(self, node):
         self.node = node
         before = self.effects
-        begin, end, dimensions = bounds = self._range(node)
+        begin, end, dimensions = bounds = self._range(node, is_task=True)
         self._check_loop(node)
         if jumps(node.body, ast.Break):
             raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
@@ -513,7 +517,7 @@ class Tracer(Loops):
         """A parallel loop of whose bounds some are computed on the device: by one thread, and then as many threads as the host
         knows go over it in strides."""
         zero, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, STRIDE)]
-        kept = self._one_thread(node, lambda: [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node)))])
+        kept = self._one_thread(node, lambda: [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node, I64)))])
         self.task += 1
         first = self.cast(node, self._loop_task(node, zero, stride), I64)
         begin, end, *others = [self.read(node, each) if isinstance(each, Spanning) else each for each in kept]
@@ -524,7 +528,8 @@ class Tracer(Loops):
         self.ask(node, "begin_while")
         present = self.made(node, "get", counter)
         self.ask(node, "begin_do", self.binary(node, "<", present, end).number)
-        number = self.cast(node, present, BY_NAME["i32"])
+        # That of one of several dimensions may be larger than an i32.
+        number = present if dimensions else self.cast(node, present, I32)
         self.ask(node, "set", counter, self.binary(node, "+", present, stride).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), number, dimensions)

@@ -1,6 +1,8 @@
 """Arrays of any rank, and loops over them."""
 
 import itertools
+import re
+import warnings
 
 import numpy as np
 import pytest
@@ -238,6 +240,70 @@ def test_wrong_loops_and_indices():
         real(1.0)
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"f32\[2-D\]"):
         too_few(np.zeros(3, np.float32))
+
+
+def test_loops_over_several_dimensions_have_no_more_elements_than_are_counted():
+    @qd.kernel
+    def of_numbers(a: qd.types.NDArray[qd.i32, 1], n: qd.i32, max: qd.i64):
+        m = qd.cast(max, qd.i32)
+        for i, j in qd.ndrange((-n, n), m % 100000 + 1):
+            a[0] = 1
+
+    @qd.kernel
+    def of_arrays(a: qd.types.NDArray[qd.u8, 1], b: qd.types.NDArray[qd.u8, 2]):
+        for i, j in qd.ndrange(a.shape[0], qd.max(b.shape[0], b.shape[1])):
+            a[i] = j
+
+    @qd.data_oriented
+    class Grid:
+        def __init__(self, n):
+            self.n, self.arrays = n, {"a": np.zeros(1 << 16, np.uint8)}
+
+        @qd.kernel
+        def k(self):
+            for i, j in qd.ndrange(self.n, self.arrays["a"].shape[0]):
+                self.arrays["a"][i] = j
+
+        @qd.kernel
+        def known(self):
+            for i in range(1):
+                for j, k in qd.ndrange(1 << 16, self.n):
+                    self.arrays["a"][0] = j
+
+    def refused(kind, call, *args):
+        with pytest.raises(kind, match=r"(?s)for .*\^{9,}\n.*more than 2147483647 elements") as caught:
+            call(*args)
+        assert type(caught.value) is kind
+
+    a, small, large = np.zeros(4, np.int32), np.zeros(3, np.uint8), np.zeros(1 << 16, np.uint8)
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            of_numbers(a, 3, 5)
+            refused(qd.QuadrantsRuntimeError, of_numbers, a, 50000, 99999)
+            refused(qd.QuadrantsRuntimeError, of_numbers, a, 2**30, 1)
+            # It wraps, as a kernel has it.
+            of_numbers(a, 30000, 2**32 + 1)
+        with pytest.raises(qd.QuadrantsRuntimeTypeError):
+            of_numbers(a, float("inf"), 1)
+        of_arrays(small, large.reshape(-1, 1))
+        assert small.tolist() != [0, 0, 0]
+        refused(qd.QuadrantsRuntimeError, of_arrays, large, large.reshape(1, -1))
+        refused(qd.QuadrantsRuntimeError, Grid(1 << 15).k)
+        Grid(3).k()
+        refused(qd.QuadrantsValueError, Grid(1 << 15).known)
+
+
+def test_the_elements_of_loops_with_bounds_of_the_device_are_counted_in_64_bits():
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 1]):
+        for i, j in qd.ndrange((-1, a[0]), a[1]):
+            qd.atomic_add(a[2], 10 * i + j)
+
+    a = np.array([2, 3, 0], np.int32)
+    k(a)
+    assert a[2] == sum(10 * i + j for i in range(-1, 2) for j in range(3))
+    assert len(re.findall("^argument .*: bound of line .* i64", k.record(), re.MULTILINE)) == 3
 
 
 @pytest.mark.parametrize("axes", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
