@@ -374,7 +374,14 @@ class Expressions:
         inside = self.binary(node, "<", index, array.shape[axis])
         if not index.dtype.name.startswith("u"):
             inside = self.binary(node, "&", inside, self.binary(node, ">=", index, self.literal(node, 0)))
-        self.ask(node, "assert_holds", inside.number, f"index {axis} is within the extent")
+        self.assert_holds(node, inside, f"index {axis} is within the extent")
+
+    def assert_holds(self, node, condition, text):
+        """Checks a condition. Where it stands in what is inlined its text says, with the calls that led there but the kernel's own."""
+        *inlined, _ = [(node, self.frame), *self.frame.calls()]
+        places = [f"{frame.source.name} at {frame.source.file}:{frame.source.line_of(place)}" for place, frame in inlined]
+        where = f" (in {', called from '.join(places)})" if places else ""
+        self.ask(node, "assert_holds", condition.number, text + where)
 
     def on_BinOp(self, node):
         """Of numbers that are known while tracing another such one: a template, or a type, may be given it."""

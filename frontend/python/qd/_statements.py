@@ -290,7 +290,7 @@ class Statements(Calls):
             if self._has_values(node.msg):
                 raise self.later(node.msg, "values in the text of an assertion")
             text = str(self.python(node.msg))
-        self.ask(node, "assert_holds", self.value(node.test).number, text)
+        self.assert_holds(node, self.value(node.test), text)
 
     def _has_values(self, node):
         """Whether an f-string, or what `%` formats, has names that the kernel computes, or elements of arrays."""

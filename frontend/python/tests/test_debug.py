@@ -98,3 +98,26 @@ def k(a: qd.types.NDArray[qd.i32, 1], n: qd.i32):
     )
     with pytest.raises(qd.QuadrantsCompilationError, match="values in the text of an assertion isn't there yet"):
         of.k(np.zeros(1, np.int32), 1)
+
+
+@qd.func
+def inner(a, i):
+    assert a[i, 0] > 0, "positive"
+    return a[i, 1 + i]
+
+
+@qd.func
+def outer(a, i):
+    return inner(a, i)
+
+
+@qd.kernel
+def nested(a: qd.types.NDArray[qd.i32, 2]) -> qd.i32:
+    return outer(a, 1)
+
+
+def test_assertions_name_the_calls_that_are_inlined(debug):
+    first, second, at = (each.source.first_line + 2 for each in (inner, outer, nested))
+    where = rf"\(in inner at .*test_debug.py:{{}}, called from outer at .*test_debug.py:{second}\)\" does not hold at .*test_debug.py:{at}:"
+    faults('"positive ' + where.format(first), nested, np.zeros((2, 2), np.int32))
+    faults('"index 1 is within the extent ' + where.format(first + 1), nested, np.ones((2, 2), np.int32))
