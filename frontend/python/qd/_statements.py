@@ -146,7 +146,7 @@ class Statements(Calls):
         if isinstance(value, Array) and known is MISSING:
             self.frame.scopes[-1][target.id] = value
             return
-        if type(value) is tuple and (known is MISSING or is_variable(known)):
+        if type(value) is tuple:
             self._assign_tuple(target, known, value, node)
             return
         value = self.lift(node, value)
@@ -166,6 +166,10 @@ class Statements(Calls):
     def _assign_tuple(self, target, known, value, node):
         if known is MISSING:
             self._declare(target, target.id, value)
+        elif not is_variable(known):
+            self._variable(target, known)
+        elif getattr(known, "is_pending", False):
+            raise self.later(target, "':=' of a tuple")
         elif not isinstance(known, tuple) or len(known) != len(value):
             what = f"a tuple of {len(known)} values" if isinstance(known, tuple) else "no tuple"
             raise self.error(QuadrantsTypeError, node, f"'{target.id}' is {what} already")
@@ -219,7 +223,7 @@ class Statements(Calls):
             message = f'Kernel argument "{target.id}" is immutable in the kernel'
             raise self.error(QuadrantsSyntaxError, target, message)
         if isinstance(known, tuple):
-            message = f"'{target.id}' is a tuple of {len(known)} values already, and assigned another such one alone"
+            message = f"'{target.id}' is a tuple of {len(known)} values already: it is assigned as a whole, and another of as many"
             raise self.error(QuadrantsTypeError, target, message)
         raise self.later(target, f"another assignment to '{target.id}'")
 
