@@ -10,7 +10,7 @@ import typing
 
 from qd import _foreign
 from qd._dtypes import OF_NUMPY, DataType, u1
-from qd._functions import CONTAINERS, ArrayOf, Baked, Members, Same, Template, is_data_oriented, is_template, members_of, signature_of
+from qd._functions import ArrayOf, Baked, Members, Same, Template, container_of, is_data_oriented, is_template, members_of, signature_of
 from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
 from qd.exception import (
     QuadrantsCompilationError,
@@ -232,11 +232,14 @@ class Signature:
             return self._object(given, number, value)
         if not _has_arrays(value, set()):
             return Baked(value)
-        if type(value) not in CONTAINERS:
+        if _is_record(value):
+            return self._object(given, number, value)
+        kind = container_of(value)
+        if kind is None:
             return self._array(given, number, _ANY, value)
-        each = value.items() if type(value) is dict else enumerate(value)
+        each = value.items() if kind is dict else enumerate(value)
         members = tuple((key, self._template(given, f"{number}[{key!r}]", template, member)) for key, member in each)
-        return Members(type(value), members)
+        return Members(kind, members)
 
     def _object(self, given, number, value):
         """An object whose arrays are arguments. Where it leads back to one of these it is that."""
@@ -247,7 +250,7 @@ class Signature:
         members = []
         for name, member in members_of(value).items():
             kind = Template()
-            if not value._qd_template_primitives and type(member) in self.defaults:
+            if not getattr(value, "_qd_template_primitives", True) and type(member) in self.defaults:
                 kind = self.defaults[type(member)]
             members.append((name, self._packed(given, f"{number}.{name}", kind, member)))
         return Members(type(value), tuple(members))
@@ -370,6 +373,19 @@ def _not_converted(number, value, why):
     return QuadrantsRuntimeTypeError(f"Argument {number} (type={type(value)}) cannot be converted into required type: {why}")
 
 
+def _members(value):
+    """What a container has in it, or an object whose arrays are arguments; None of all else."""
+    kind = container_of(value)
+    if kind is not None:
+        return value.values() if kind is dict else value
+    return members_of(value).values() if is_data_oriented(value) or _is_record(value) else None
+
+
+def _is_record(value):
+    """Whether it is an object of a dataclass."""
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
 def _is_array(value):
     """Whether it is an array of any library, and no number of NumPy."""
     is_scalar = getattr(value, "shape", None) == () and not hasattr(value, "__setitem__")
@@ -378,12 +394,11 @@ def _is_array(value):
 
 def _has_arrays(value, seen):
     """Whether it is an array that is an argument, or leads to one, but for what has been seen."""
-    is_container = type(value) in CONTAINERS
-    if is_container or is_data_oriented(value):
+    members = _members(value)
+    if members is not None:
         if id(value) in seen:
             return False
         seen.add(id(value))
-        members = value if type(value) in (list, tuple) else (value if is_container else members_of(value)).values()
         return any(_has_arrays(member, seen) for member in members)
     return isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value))
 

@@ -112,8 +112,20 @@ class Same(typing.NamedTuple):
         return f"object {self.number}"
 
 
-# Whose members are arguments, if some are arrays.
-CONTAINERS = (list, tuple, dict)
+def container_of(value):
+    """As what a container is in a kernel, whose members are arguments if some are arrays: its type, or a dictionary; None."""
+    kind = type(value)
+    if kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_make")):
+        return kind
+    return dict if issubclass(kind, dict) else None
+
+
+def filled(kind, members):
+    """A container with members, which are pairs."""
+    if kind is dict:
+        return dict(members)
+    values = [member for _, member in members]
+    return kind(values) if kind in (list, tuple) else kind._make(values)
 
 
 def data_oriented(cls=None, *, template_primitives=True):

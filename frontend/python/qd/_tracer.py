@@ -8,7 +8,7 @@ from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import CONTAINERS, NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, is_plain
+from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, filled, is_plain
 from qd._loops import I32, Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
@@ -95,9 +95,8 @@ class Tracer(Loops):
             return given.value
         if isinstance(given, Same):
             return self._objects[given.number]
-        if isinstance(given, Members) and given.type in CONTAINERS:
-            members = [(key, self._declared(f"{name}[{key!r}]", each)) for key, each in given.fields]
-            return dict(members) if given.type is dict else given.type(member for _, member in members)
+        if isinstance(given, Members) and issubclass(given.type, (list, tuple, dict)):
+            return filled(given.type, [(key, self._declared(f"{name}[{key!r}]", each)) for key, each in given.fields])
         if isinstance(given, Members):
             bundle = Bundle(given.type)
             self._objects.append(bundle)

@@ -1,7 +1,9 @@
 """Objects with arrays: dataclasses, data_oriented classes, and arrays as templates."""
 
+import collections
 import dataclasses
 import functools
+import typing
 
 import numpy as np
 import pytest
@@ -309,6 +311,48 @@ def test_arrays_in_dictionaries_and_in_objects_in_lists():
     net.layers[0].weights = np.ones(9, np.int32)
     assert net.k() == 1 and net.named["out"][0] == 2 * 63 + 50 + 9 + 160
     assert len(Net.k._compiled) == 1
+
+
+class Pair(typing.NamedTuple):
+    left: np.ndarray
+    right: int
+
+
+@dataclasses.dataclass
+class Entry:
+    values: np.ndarray
+    scale: int = 2
+
+    @qd.func
+    def first(self):
+        return self.values[0] * self.scale
+
+
+def test_arrays_in_other_members():
+    @qd.data_oriented
+    class Holder:
+        def __init__(self):
+            self.pair, self.entry = Pair(np.zeros(2, np.int32), 5), Entry(np.zeros(2, np.int32))
+            self.ordered = collections.OrderedDict(a=self.entry)
+
+        @qd.kernel
+        def k(self) -> qd.i32:
+            self.pair.left[0] += self.pair.right + self.pair[0][1]
+            self.ordered["a"].values[0] += 10
+            return self.entry.first()
+
+    @qd.kernel
+    def k(entry: qd.template(), plain: qd.template()) -> qd.i32:
+        entry.values[1] = entry.scale
+        return entry.first() + plain.scale
+
+    holder = Holder()
+    holder.k()
+    holder.pair.left[1] = 100
+    assert holder.k() == 40
+    assert holder.pair.left.tolist() == [110, 100] and holder.entry.values.tolist() == [20, 0]
+    assert len(Holder.k._compiled) == 1
+    assert k(holder.entry, Entry(3, 7)) == 47 and holder.entry.values[1] == 2
 
 
 def test_objects_with_slots():
