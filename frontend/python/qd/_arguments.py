@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+import functools
 import inspect
 import itertools
 import struct
@@ -23,6 +24,10 @@ from qd.types import NdarrayType
 
 
 _ANY = NdarrayType()
+_TEMPLATE = Template()
+
+# What has no members and is no array.
+_PLAIN = {int, float, bool, str, type(None)}
 
 # Whose memory.
 HOST, DEVICE = 0, 1
@@ -228,15 +233,17 @@ class Signature:
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
+        if type(value) in _PLAIN:
+            return Baked(value)
         if is_data_oriented(value):
             return self._object(given, number, value)
-        if not _has_arrays(value, set()):
-            return Baked(value)
-        if _is_record(value):
-            return self._object(given, number, value)
-        kind = container_of(value)
-        if kind is None:
+        if _members(value) is None and _is_argument(value):
             return self._array(given, number, _ANY, value)
+        if _members(value) is None or not _has_arrays(value, set()):
+            return Baked(value)
+        kind = container_of(type(value))
+        if kind is None:
+            return self._object(given, number, value)
         each = value.items() if kind is dict else enumerate(value)
         members = tuple((key, self._template(given, f"{number}[{key!r}]", template, member)) for key, member in each)
         return Members(kind, members)
@@ -247,11 +254,10 @@ class Signature:
             return Same(given.numbers[id(value)])
         given.numbers[id(value)] = given.objects
         given.objects += 1
+        numbers = {} if getattr(value, "_qd_template_primitives", True) else self.defaults
         members = []
         for name, member in members_of(value).items():
-            kind = Template()
-            if not getattr(value, "_qd_template_primitives", True) and type(member) in self.defaults:
-                kind = self.defaults[type(member)]
+            kind = numbers.get(type(member)) or _TEMPLATE
             members.append((name, self._packed(given, f"{number}.{name}", kind, member)))
         return Members(type(value), tuple(members))
 
@@ -375,15 +381,16 @@ def _not_converted(number, value, why):
 
 def _members(value):
     """What a container has in it, or an object whose arrays are arguments; None of all else."""
-    kind = container_of(value)
+    kind = container_of(type(value))
     if kind is not None:
         return value.values() if kind is dict else value
-    return members_of(value).values() if is_data_oriented(value) or _is_record(value) else None
+    return members_of(value).values() if _has_members(type(value)) else None
 
 
-def _is_record(value):
-    """Whether it is an object of a dataclass."""
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+@functools.lru_cache
+def _has_members(kind):
+    """Whether arrays of objects of a class are arguments."""
+    return hasattr(kind, "_qd_template_primitives") or dataclasses.is_dataclass(kind)
 
 
 def _is_array(value):
@@ -394,12 +401,17 @@ def _is_array(value):
 
 def _has_arrays(value, seen):
     """Whether it is an array that is an argument, or leads to one, but for what has been seen."""
+    if type(value) in _PLAIN or id(value) in seen:
+        return False
     members = _members(value)
-    if members is not None:
-        if id(value) in seen:
-            return False
-        seen.add(id(value))
-        return any(_has_arrays(member, seen) for member in members)
+    if members is None:
+        return _is_argument(value)
+    seen.add(id(value))
+    return any(_has_arrays(member, seen) for member in members)
+
+
+def _is_argument(value):
+    """Whether it is an array, but for fields, which a kernel finds."""
     return isinstance(value, Ndarray) or (not isinstance(value, Storage) and _is_array(value))
 
 

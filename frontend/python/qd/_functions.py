@@ -112,9 +112,9 @@ class Same(typing.NamedTuple):
         return f"object {self.number}"
 
 
-def container_of(value):
-    """As what a container is in a kernel, whose members are arguments if some are arrays: its type, or a dictionary; None."""
-    kind = type(value)
+@functools.lru_cache
+def container_of(kind):
+    """As what a container of a type is in a kernel, whose members are arguments if some are arrays: its type, or a dictionary; None."""
     if kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_make")):
         return kind
     return dict if issubclass(kind, dict) else None
@@ -150,8 +150,9 @@ def _slots(type):
 
 def members_of(value):
     """The names of an object's members, and what they are."""
+    members = getattr(value, "__dict__", {})
     slots = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
-    return slots | getattr(value, "__dict__", {})
+    return slots | members if slots else members
 
 
 # Members of a class that Python, or a kernel, calls with the object.
