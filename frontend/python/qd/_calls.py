@@ -94,15 +94,19 @@ class Calls(Expressions):
 
     def _print(self, node):
         """A print: a format of C, and the values in it."""
-        says = {"sep": " ", "end": "\n"}
+        says = {}
         for keyword in node.keywords:
-            if keyword.arg not in says:
+            if keyword.arg not in ("sep", "end"):
                 raise self.later(keyword.value, f"'{keyword.arg}' of print in a kernel")
             says[keyword.arg] = str(self.python(keyword.value))
+        self.print_all(node.args, **says)
+
+    def print_all(self, nodes, sep=" ", end="\n"):
+        """Prints what expressions are."""
         values = []
-        parts = [self._printed(each, values) for each in node.args]
-        texts = [says[name].replace("%", "%%") for name in ("sep", "end")]
-        self.ask(node, "print", texts[0].join(parts) + texts[1], [value.number for value in values])
+        parts = [self._printed(each, values) for each in nodes]
+        format = sep.replace("%", "%%").join(parts) + end.replace("%", "%%")
+        self.ask(self.node, "print", format, [value.number for value in values])
 
     def _printed(self, node, values):
         """The format of an argument of a print."""

@@ -289,12 +289,17 @@ class Statements(Calls):
         """What is checked in debug alone."""
         if not self.config.debug:
             return
+        condition = self.value(node.test)
         text = "assertion"
-        if node.msg is not None:
-            if self._has_values(node.msg):
-                raise self.later(node.msg, "values in the text of an assertion")
+        if node.msg is not None and self._has_values(node.msg):
+            # What fails has a text that is known; with its values it is printed.
+            self.ask(node, "begin_if", self.made(node, "unary", "logic_not", self.made(node, "truth", condition.number).number).number)
+            self.inside(lambda: self.print_all([node.msg]))
+            self.ask(node, "end")
+            text = ast.unparse(node.msg)
+        elif node.msg is not None:
             text = str(self.python(node.msg))
-        self.assert_holds(node, self.value(node.test), text)
+        self.assert_holds(node, condition, text)
 
     def _has_values(self, node):
         """Whether an f-string, or what `%` formats, has names that the kernel computes, or elements of arrays."""

@@ -84,20 +84,33 @@ def test_assertions_formatted_with_percent(debug):
     faults('"below 5, and no more" does not hold', k, 7)
 
 
-@pytest.mark.parametrize("text", ['f"{m} is positive"', '"%d is positive" % m', '"%d" % a[0]', '"%d" % f[None]'])
-def test_what_an_assertion_cannot_say(debug, module, text):
+@pytest.mark.parametrize(
+    "text, shown, said",
+    [
+        ('f"{m} is not above {least}"', r"f'\{m\} is not above \{least\}'", "2 is not above 3"),
+        ('"100%%: %d and %s" % (m, f[None])', r"'100%%: %d and %s' % \(m, f\[None\]\)", "100%: 2 and 7"),
+        ('f"{a[0]:.2f}"', r"f'\{a\[0\]:.2f\}'", "1.50"),
+        ("m", '"m', "2"),
+    ],
+)
+def test_values_in_the_text_of_an_assertion_are_printed(debug, module, capfd, text, shown, said):
     of = module(
         f"""
 f = qd.field(qd.i32, ())
+least = 3
 
 @qd.kernel
-def k(a: qd.types.NDArray[qd.i32, 1], n: qd.i32):
+def k(a: qd.types.NDArray[qd.f32, 1], n: qd.i32):
     m = n + 1
-    assert m > 0, {text}
+    assert m > least, {text}
 """
     )
-    with pytest.raises(qd.QuadrantsCompilationError, match="values in the text of an assertion isn't there yet"):
-        of.k(np.zeros(1, np.int32), 1)
+    of.f[None] = 7
+    a = np.full(1, 1.5, np.float32)
+    of.k(a, 3)
+    assert capfd.readouterr().out == ""
+    faults(rf"{shown}.* does not hold at", of.k, a, 1)
+    assert capfd.readouterr().out == f"{said}\n"
 
 
 @qd.func
