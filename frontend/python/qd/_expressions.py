@@ -458,13 +458,21 @@ class Expressions:
     def on_IfExp(self, node):
         if self.is_static(node.test):
             return self.expression(node.body if self.python(node.test) else node.orelse)
-        condition = self.value(node.test)
+        return self._chosen(node, self.value(node.test), node.body, node.orelse)
+
+    def _chosen(self, node, condition, body, orelse):
+        """What one of two expressions is; of tuples that are written out each of their members."""
+        if all(isinstance(each, ast.Tuple) for each in (body, orelse)):
+            pairs = [*zip(body.elts, orelse.elts)]
+            if len(body.elts) != len(orelse.elts) or any(isinstance(each, ast.Starred) for pair in pairs for each in pair):
+                raise self.error(QuadrantsTypeError, node, "a choice is of tuples of as many values, without '*'")
+            return tuple(self._chosen(node, condition, *pair) for pair in pairs)
         result = self.ask(node, "declare_later")
         self.ask(node, "begin_if", condition.number)
-        a = self.inside(lambda: self.value(node.body))
+        a = self.inside(lambda: self.value(body))
         self.ask(node, "set", result, a.number)
         self.ask(node, "begin_else")
-        b = self.inside(lambda: self.value(node.orelse))
+        b = self.inside(lambda: self.value(orelse))
         self.ask(node, "set", result, b.number)
         self.ask(node, "end")
         self.ask(node, "settle", result, a.number, b.number)

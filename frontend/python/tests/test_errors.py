@@ -56,6 +56,7 @@ CASES = [
     (qd.QuadrantsTypeError, "t = ()\nt = n, 1", "'t' is a tuple of 0 values already", "t"),
     (qd.QuadrantsCompilationError, "m = (t := (n, 1))[0]", "':=' of a tuple isn't there yet", "t"),
     (qd.QuadrantsSyntaxError, "t = 3, 4", 'Kernel argument "t" is immutable in the kernel', "t", ((1, 2),), "t: qd.template()"),
+    (qd.QuadrantsTypeError, "t = (n, 1) if n > 1 else (n, 1, 2)", "a choice is of tuples of as many values", "(n, 1) if n > 1 else (n, 1, 2)"),
     (qd.QuadrantsTypeError, "t = n\nt = n, 2", "'t' is no tuple already", "n, 2"),
     (qd.QuadrantsTypeError, "t = n, 1\nt[0] = 2", "elements of a tuple are not assigned", "t[0]"),
     (qd.QuadrantsSyntaxError, "t = n + 1, a[0]\nt = t\nfor i in qd.static(t):\n    pass", "is not known while tracing", "t"),

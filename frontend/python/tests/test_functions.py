@@ -676,6 +676,18 @@ def test_tuples_are_variables():
     assert a.tolist() == [4, 5, 6, 32]
 
     @qd.kernel
+    def sorts(a: Ints) -> (qd.i32, qd.f32):
+        for i in range(a.shape[0] // 2):
+            x, y = a[2 * i], a[2 * i + 1]
+            x, y = (y, x) if x > y else (x, y)
+            a[2 * i], a[2 * i + 1] = x, y
+        return (a[0], 1) if a[0] > 5 else (5, 1.5)
+
+    b = np.array([4, 2, 1, 7], np.int32)
+    assert sorts(b) == (5, 1.5)
+    assert b.tolist() == [2, 4, 1, 7]
+
+    @qd.kernel
     def of_objects(a: Ints):
         for i in range(1):
             t = (times, a, 5)
