@@ -54,7 +54,7 @@ class Calls(Expressions):
         if operation in (MIN, MAX):
             return self._extreme(node, operation)
         if any(isinstance(arg, ast.Starred) for arg in node.args):
-            raise self.later(node, "a call with '*' of this in a kernel")
+            raise self.later(node, "'*' in a call of this")
         if operation is not None:
             return self._operation(node, operation)
         name = getattr(callee, "__name__", repr(callee))
