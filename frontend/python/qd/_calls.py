@@ -557,7 +557,9 @@ class Calls(Expressions):
             if operation is BIT_CAST:
                 return self.made(node, "bit_cast", value.number, dtype.name, is_pure=value.is_pure)
             return self.cast(node, value, dtype)
-        values = [self.value(argument) for argument in arguments]
+        # In the order of the program, which that of keywords may not be.
+        computed = {each: self.value(each) for each in sorted(arguments, key=lambda node: (node.lineno, node.col_offset))}
+        values = [computed[argument] for argument in arguments]
         is_pure = all(value.is_pure for value in values)
         if operation is SELECT:
             return self.made(node, "select", *(value.number for value in values), is_pure=is_pure)

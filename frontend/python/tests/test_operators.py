@@ -387,3 +387,16 @@ def test_keywords_of_operations():
     a = np.zeros(2, np.int32)
     assert k(a, 4) == (0.5, 5, 9, 16, 3, 0.0)
     assert a.tolist() == [6, 7]
+
+
+def test_keywords_are_computed_in_their_order():
+    @qd.func
+    def next(a):
+        a[0] += 1
+        return a[0]
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 1]) -> (qd.i32, qd.i32):
+        return qd.raw_div(x2=next(a), x1=10 * next(a)), qd.select(x2=next(a), cond=a[0] > 3, x1=next(a))
+
+    assert k(np.zeros(1, np.int32)) == (20, 3)
