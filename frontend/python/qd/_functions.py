@@ -1,6 +1,5 @@
 """Functions that kernels inline, and what is known while a kernel is traced."""
 
-import ast
 import functools
 import inspect
 import itertools

@@ -17,7 +17,7 @@ from qd.exception import (
     QuadrantsValueError,
 )
 
-I32 = BY_NAME["i32"]
+I32, I64 = BY_NAME["i32"], BY_NAME["i64"]
 
 
 class Loop:
@@ -60,7 +60,8 @@ class Loops(Statements):
         bounds = self._bounds(node, zero)
         if len(bounds) == 1:
             return *bounds[0], None
-        self._check_count(node, bounds, is_task)
+        if is_task:
+            self._check_count(node, bounds)
         dimensions = []
         for axis in self._axes(call, len(bounds)):
             begin, end = bounds[axis]
@@ -73,17 +74,17 @@ class Loops(Statements):
             count = self.binary(call, "*", count, extent, on_host=True)
         return zero, count, dimensions
 
-    def _check_count(self, node, bounds, is_task):
-        """That a loop over several dimensions has no more elements than are counted; of a task each launch looks, if its arguments say."""
+    def _check_count(self, node, bounds):
+        """That a parallel loop over several dimensions has no more elements than are counted; each launch looks, if its arguments say."""
         if not all(bound.is_host for pair in bounds for bound in pair) or self.host.is_shape(bounds):
             return
         count, uses_arguments = self.host.counter(bounds, self.signature.parameters)
         message = f"a loop has more than {MOST_ELEMENTS} elements, which is the most that are counted"
         limit = Limit(count, str(self.error(QuadrantsRuntimeError, node.iter, message)))
-        if not uses_arguments and limit.is_exceeded(self.signature.parameters):
-            raise self.error(QuadrantsValueError, node.iter, message)
-        if uses_arguments and is_task:
+        if uses_arguments:
             self.limits.append(limit)
+        elif limit.is_exceeded(self.signature.parameters):
+            raise self.error(QuadrantsValueError, node.iter, message)
 
     def _bounds(self, node, zero):
         """The bounds of a loop, as i32, of each of its dimensions."""
@@ -142,8 +143,8 @@ class Loops(Statements):
             bound = self.cast(node, bound, I32)
         return bound
 
-    def _declare_indices(self, node, number, dimensions):
-        """The variables of a loop, in its round with this number."""
+    def indices(self, node, number, dimensions):
+        """The indices of a loop in its round with this number, by their axes."""
         indices = {0: number}
         # The last varies fastest.
         for place, (axis, begin, extent) in reversed([*enumerate(dimensions or ())]):
@@ -151,19 +152,29 @@ class Loops(Statements):
             number = number if place == 0 else self.binary(node, "raw_div", number, extent)
             index = index if index.dtype is I32 else self.cast(node, index, I32)
             indices[axis] = index if begin is None else self.binary(node, "+", begin, index)
-        for axis, target in enumerate(_targets(node)):
-            self._declare(target, target.id, indices[axis])
+        return indices
+
+    def _nested(self, node, begin, end, dimensions):
+        """Begins a serial loop, in itself for each dimension: the indices of a round, by their axes."""
+        if dimensions is None:
+            return {0: self.made(node, "begin_for", begin.number, end.number)}
+        indices = {}
+        for axis, first, extent in dimensions:
+            index = self.made(node, "begin_for", begin.number, extent.number)
+            indices[axis] = index if first is None else self.binary(node, "+", first, index)
+        return indices
 
     def _flag(self, node):
         """A variable that is false."""
         return self.ask(node, "declare", self.ask(node, "boolean", False))
 
-    def _body(self, node, loop, number=None, dimensions=None):
-        """The body of a loop, in its round with this number."""
+    def _body(self, node, loop, indices=None):
+        """The body of a loop, in its round with these indices."""
         self.frame.scopes.append({})
         self.frame.loops.append(loop)
-        if number is not None:
-            self._declare_indices(node, number, dimensions)
+        if indices is not None:
+            for axis, target in enumerate(_targets(node)):
+                self._declare(target, target.id, indices[axis])
         self.inside(lambda: self.block(node.body))
         self.frame.loops.pop()
         self.frame.scopes.pop()
@@ -191,17 +202,20 @@ class Loops(Statements):
         if self.is_static(node.iter):
             self._unroll(node, self.block)
             return
-        begin, end, dimensions = self._range(node)
+        breaks = jumps(node.body, ast.Break)
+        # Of several dimensions it may count more than an i32 does.
+        begin, end, dimensions = self._range(node, I64 if breaks else I32)
         self._check_loop(node)
-        if not jumps(node.body, ast.Break):
-            number = self.made(node, "begin_for", begin.number, end.number)
+        if not breaks:
+            indices = self._nested(node, begin, end, dimensions)
             continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-            self._body(node, Loop(None, continued), number, dimensions)
-            self.ask(node, "end")
+            self._body(node, Loop(None, continued), indices)
+            for _ in indices:
+                self.ask(node, "end")
             return
         # One that may end early counts by itself.
         broken = self._flag(node)
-        counter = self.ask(node, "declare", begin.number)
+        counter = self.ask(node, "declare", self.cast(node, begin, end.dtype).number)
         self.ask(node, "begin_while")
         goes_on = self.binary(node, "<", self.made(node, "get", counter), end)
         not_broken = self.made(node, "unary", "logic_not", self.ask(node, "get", broken))
@@ -210,7 +224,7 @@ class Loops(Statements):
         one = self.made(node, "integer", 1, "i32")
         self.ask(node, "set", counter, self.binary(node, "+", number, one).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(broken, continued), number, dimensions)
+        self._body(node, Loop(broken, continued), self.indices(node, number, dimensions))
         self.ask(node, "end")
 
     def do_While(self, node):

@@ -6,10 +6,9 @@ import ast
 from qd import _core
 from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
-from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, filled, is_plain
-from qd._loops import I32, Loop, Loops
+from qd._loops import I32, I64, Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc
@@ -40,7 +39,6 @@ _LEAVING = (ast.Return, ast.Break, ast.Continue)
 
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
-I64 = BY_NAME["i64"]
 
 
 def _flat(bounds):
@@ -499,7 +497,7 @@ class Tracer(Loops):
         block_dim = self.block_dim = self._config.block_dim
         number = self._loop_task(node, begin, end)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(None, continued), number, dimensions)
+        self._body(node, Loop(None, continued), self.indices(node, number, dimensions))
         self.ask(node, "end")
         self.block_dim = None
         if block_dim is not None:
@@ -531,7 +529,7 @@ class Tracer(Loops):
         number = present if dimensions else self.cast(node, present, I32)
         self.ask(node, "set", counter, self.binary(node, "+", present, stride).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
-        self._body(node, Loop(None, continued), number, dimensions)
+        self._body(node, Loop(None, continued), self.indices(node, number, dimensions))
         self.ask(node, "end")
         self.ask(node, "end")
 

@@ -266,9 +266,8 @@ def test_loops_over_several_dimensions_have_no_more_elements_than_are_counted():
 
         @qd.kernel
         def known(self):
-            for i in range(1):
-                for j, k in qd.ndrange(1 << 16, self.n):
-                    self.arrays["a"][0] = j
+            for j, k in qd.ndrange(1 << 16, self.n):
+                self.arrays["a"][0] = j
 
     def refused(kind, call, *args):
         with pytest.raises(kind, match=r"(?s)for .*\^{9,}\n.*more than 2147483647 elements") as caught:
@@ -292,6 +291,31 @@ def test_loops_over_several_dimensions_have_no_more_elements_than_are_counted():
         refused(qd.QuadrantsRuntimeError, Grid(1 << 15).k)
         Grid(3).k()
         refused(qd.QuadrantsValueError, Grid(1 << 15).known)
+
+
+def test_serial_loops_over_several_dimensions():
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 1], n: qd.i32) -> (qd.i32, qd.i32, qd.i32):
+        count, last, early = 0, 0, 0
+        if n > 0:
+            for i, j, l in qd.ndrange((-1, n), a[0], (a[1], 3), axes=(2, 0, 1)):
+                if j == 1:
+                    continue
+                count += 1
+                last = 1000 * l + 10 * i + j
+            # More than an i32 counts.
+            for i, j in qd.ndrange(1 << 20, (5, 1 << 20)):
+                early = 10 * i + j
+                if j == 7:
+                    continue
+                if i == 2 and early == 28:
+                    break
+        return count, last, early
+
+    for n, a in [(2, (3, 0)), (1, (0, 0)), (3, (2, 2)), (1, (3, 5))]:
+        rounds = [(i, j, l) for l in range(a[1], 3) for i in range(-1, n) for j in range(a[0]) if j != 1]
+        last = 1000 * rounds[-1][2] + 10 * rounds[-1][0] + rounds[-1][1] if rounds else 0
+        assert k(np.array(a, np.int32), n) == (len(rounds), last, 28)
 
 
 def test_the_elements_of_loops_with_bounds_of_the_device_are_counted_in_64_bits():
