@@ -31,8 +31,17 @@ class Host:
 
     def __init__(self):
         self._asked = {}
+        self._names = dict(_NAMES)
         # The extents of arrays, by their numbers: no array has too many elements.
         self._shapes = []
+
+    def key(self, key):
+        """The key of a container in Python, which is a part of an argument's name."""
+        if type(key) in (int, str):
+            return repr(key)
+        name = f"_key{len(self._names)}"
+        self._names[name] = key
+        return name
 
     def note(self, value, method, *args):
         # A cast to the type that it has is the value itself.
@@ -56,7 +65,7 @@ class Host:
                 self._add(lines, value.number)
             extents.append("_max(_v{1} - _v{0}, 0)".format(*(value.number for value in bound)))
         text = "\n    ".join([f"def count({', '.join(parameters)}):", *lines.values(), f"return {' * '.join(extents)}"])
-        names = dict(_NAMES)
+        names = dict(self._names)
         exec(text, names)
         uses = any(self._asked[number][0] in ("shape", "parameter") for number in lines)
         return names["count"], uses

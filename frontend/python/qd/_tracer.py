@@ -94,7 +94,7 @@ class Tracer(Loops):
         if isinstance(given, Same):
             return self._objects[given.number]
         if isinstance(given, Members) and issubclass(given.type, (list, tuple, dict)):
-            return filled(given.type, [(key, self._declared(f"{name}[{key!r}]", each)) for key, each in given.fields])
+            return filled(given.type, [(key, self._declared(f"{name}[{self.host.key(key)}]", each)) for key, each in given.fields])
         if isinstance(given, Members):
             bundle = Bundle(given.type)
             self._objects.append(bundle)

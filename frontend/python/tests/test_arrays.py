@@ -257,12 +257,12 @@ def test_loops_over_several_dimensions_have_no_more_elements_than_are_counted():
     @qd.data_oriented
     class Grid:
         def __init__(self, n):
-            self.n, self.arrays = n, {"a": np.zeros(1 << 16, np.uint8)}
+            self.n, self.arrays = n, {"a": np.zeros(1 << 16, np.uint8), qd.i32: np.zeros((1 << 16, 1), np.uint8)}
 
         @qd.kernel
         def k(self):
-            for i, j in qd.ndrange(self.n, self.arrays["a"].shape[0]):
-                self.arrays["a"][i] = j
+            for i, j in qd.ndrange(self.n, self.arrays[qd.i32].shape[0]):
+                self.arrays[qd.i32][i, 0] = self.arrays["a"][j]
 
         @qd.kernel
         def known(self):
