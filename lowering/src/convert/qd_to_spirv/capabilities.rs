@@ -34,6 +34,9 @@ const SUBGROUP: &[(&str, &str)] = &[
 /// What reductions of clusters need, which not every device has.
 pub const CLUSTERED: &str = "GroupNonUniformClustered";
 
+/// What atomics of 64 bits need, which not every device has.
+pub const LONG_ATOMICS: &str = "Int64Atomics";
+
 /// Everything that a module of ours may declare for its subgroups on every device.
 pub fn of_subgroups() -> impl Iterator<Item = &'static str> {
     SUBGROUP.iter().map(|(_, capability)| *capability)
@@ -80,7 +83,7 @@ impl Needed {
             );
         }
         if name.starts_with("spirv.Atomic") && ir::bit_width(op.first_result().r#type()) == 64 {
-            self.add("Int64Atomics", op);
+            self.add(LONG_ATOMICS, op);
         }
         if name == "spirv.GlobalVariable" {
             if op.attr("built_in").is_some_and(|what| {

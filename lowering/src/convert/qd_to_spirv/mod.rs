@@ -70,7 +70,8 @@ use qd_dialects::{
     attributes::names,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
+    interfaces::accessed,
+    ir::{Op, OpExt, Value, bit_width, context_of, element_type, is_float, operations},
     melior,
     ops::{grid, simt},
     options,
@@ -252,8 +253,18 @@ fn converted<'c>(
     Ok(result.map(|result| vec![result.value()]))
 }
 
-/// An error if an op computes in a type that the target does not have.
+/// An error if an op computes in a type that the target does not have, or is an atomic of such a one.
 fn check_types<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
+    if let Kind::Spirv(environment) = setting.target.capabilities.kind
+        && !environment
+            .capabilities
+            .contains(&capabilities::LONG_ATOMICS)
+        && is_long_atomic(op)
+    {
+        let target = environment.name;
+        let message = format!("is an atomic of 64 bits, which target '{target}' does not have");
+        return Err(Diagnostic::at(op, message));
+    }
     let values = op.result_values().into_iter().chain(op.operand_values());
     for value in values {
         let r#type = value.r#type();
@@ -266,6 +277,15 @@ fn check_types<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
         }
     }
     Ok(())
+}
+
+/// Whether an op is an atomic on an element of 64 bits.
+fn is_long_atomic(op: Op<'_>) -> bool {
+    let name = op.full_name();
+    let is_atomic = name.starts_with("qd.grid.atomic.") || name == "memref.atomic_rmw";
+    let memory = accessed(op).filter(|_| is_atomic);
+    let element = memory.and_then(|at| element_type(op.operand_values()[at].r#type()));
+    element.is_some_and(|element| bit_width(element) == 64)
 }
 
 /// Whether the target has a type; others than integers and floats are looked at
