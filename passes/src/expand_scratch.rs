@@ -69,7 +69,7 @@ fn expand<'c>(kernel: Op<'c>) -> Result<'c> {
         return Ok(());
     };
     let mut words = Vec::new();
-    for scratch in scratch {
+    for scratch in &scratch {
         let (op, result) = (scratch.op(), scratch.result());
         for (user, _) in result.uses() {
             if let grid::Fill::NAME | grid::View::NAME | grid::Dispatch::NAME = user.full_name() {
@@ -83,7 +83,10 @@ fn expand<'c>(kernel: Op<'c>) -> Result<'c> {
         b.set_location(op.location());
         let control = b.result(grid::Control::NAME, &[], result.r#type(), &[]);
         words.push(control.value());
-        op.replace_with(&[control.value()]);
+    }
+    // Last: what was the first op may be one of them.
+    for (scratch, words) in scratch.iter().zip(&words) {
+        scratch.op().replace_with(&[*words]);
     }
     clear(kernel, InsertionPoint::End(body), &words);
     Ok(())

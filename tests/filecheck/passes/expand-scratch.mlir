@@ -35,3 +35,15 @@ qd.grid.kernel @mean(%again: memref<i32>, %x: f64) {
 qd.grid.kernel @without() {
   %c = qd.grid.control : memref<1xi32>
 }
+
+// Scratch before all else.
+// CHECK-LABEL: qd.grid.kernel @first(
+// CHECK-NEXT:    %[[A:.*]] = qd.grid.control : memref<64xf32>
+// CHECK-NEXT:    %[[B:.*]] = qd.grid.control : memref<3xi8>
+// CHECK-NOT:     qd.grid.scratch
+// CHECK:         memref.store %{{.*}}, %[[A]]
+// CHECK:         memref.store %{{.*}}, %[[B]]
+qd.grid.kernel @first() {
+  %a = qd.grid.scratch : memref<64xf32>
+  %b = qd.grid.scratch : memref<3xi8>
+}

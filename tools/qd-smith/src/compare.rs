@@ -51,7 +51,8 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
             }
         };
         stage(format!("compilation for {target}"));
-        let main = match compile(&text, target) {
+        let checks = if program.is_checked { ",checked" } else { "" };
+        let main = match compile(&text, &format!("{target}{checks}")) {
             Ok(main) => main,
             Err(said) => {
                 done.findings.push(finding(Kind::Refused, target, said));

@@ -95,6 +95,7 @@ fn candidates(results: usize, operands: &[Ty]) -> Vec<Vec<Ty>> {
             }
             pairs
         }
-        _ => Vec::new(),
+        // Several are of one type.
+        many => likely.into_iter().map(|ty| vec![ty; many]).collect(),
     }
 }

@@ -74,6 +74,8 @@ pub struct Parameter {
     pub contents: Contents,
     pub comparison: Comparison,
     pub seed: u64,
+    /// Whether it may overlap others that say so. None does.
+    pub may_alias: bool,
 }
 
 impl Parameter {
@@ -179,6 +181,8 @@ pub struct Program {
     pub seed: u64,
     /// The least subgroup size it is right at: its tiles are no larger.
     pub least_wave: u32,
+    /// Whether it is compiled with checks, of which it fails none.
+    pub is_checked: bool,
     /// The types of values, by their numbers.
     pub types: Vec<String>,
     pub parameters: Vec<Parameter>,
@@ -207,6 +211,7 @@ impl Program {
         let types: Vec<_> = self.parameters.iter().map(Parameter::memref).collect();
         let marks = self.parameters.iter().map(|p| match p.contents {
             Contents::Scratch => "{qd.scratch}",
+            _ if p.may_alias => "{qd.may_alias}",
             _ => "{}",
         });
         let marks: Vec<_> = marks.collect();

@@ -188,7 +188,8 @@ impl Generator<'_> {
         operands.push(count);
         let k = types.len();
         properties += &format!(
-            "log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: {k}, {k}, {k}, 1>"
+            "log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: {k}, {k}, {k}, 1>{}",
+            self.promise()
         );
         self.push_with(op, &properties, &operands, &[], vec![region]);
     }
@@ -257,6 +258,14 @@ impl Generator<'_> {
         }
     }
 
+    /// Whether an algorithm is to have the same bits everywhere, as an attribute behind others.
+    fn promise(&mut self) -> &'static str {
+        match self.one_in(4) {
+            true => ", deterministic",
+            false => "",
+        }
+    }
+
     /// A reduction of as many elements as the device counted.
     fn sum_of(&mut self, buffer: usize, count: Value) {
         self.by_kind(algo::Reduce::NAME, buffer, Some(count));
@@ -278,7 +287,8 @@ impl Generator<'_> {
         };
         let operands = [self.memory_of(buffer), self.memory_of(output), slots, count];
         let properties = format!(
-            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>"
+            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>{}",
+            self.promise()
         );
         self.push_with(op, &properties, &operands, &[], vec![Block::default()]);
     }
@@ -362,7 +372,10 @@ impl Generator<'_> {
             slots,
             count,
         ];
-        let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32");
+        let properties = format!(
+            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32{}",
+            self.promise()
+        );
         let regions = vec![Block::default()];
         self.push_with(
             algo::ReduceByKey::NAME,

@@ -108,6 +108,7 @@ impl Generator<'_> {
         // A program has a few buffers of narrow elements.
         let narrow = (0..2).filter_map(|_| self.pick(&Ty::NARROW));
         let all: Vec<Ty> = narrow.collect::<Vec<_>>();
+        let may_alias = self.one_in(5);
         for ty in Ty::WIDE.into_iter().chain(all) {
             for _ in 0..self.random.usize(1..=3) {
                 let contents = match self.random.usize(0..4) {
@@ -116,6 +117,9 @@ impl Generator<'_> {
                     _ => Contents::Plain,
                 };
                 let value = self.parameter(ty, length, contents, Comparison::Same);
+                if let Some(parameter) = self.parameters.last_mut() {
+                    parameter.may_alias = may_alias && self.random.bool();
+                }
                 let class = match contents {
                     _ if !ty.is_float() => Class::Integer,
                     Contents::Extreme => Class::Rounded,
@@ -144,14 +148,19 @@ impl Generator<'_> {
             match self.random.usize(0..20) {
                 0..=6 => self.phase(),
                 7..=8 => self.for_each(),
-                9..=12 => self.algorithm(),
-                13 => {
+                9..=11 => self.algorithm(),
+                12 => {
                     let buffer = self.random.usize(0..self.buffers.len());
                     self.fill(buffer);
                 }
-                14 if is_outermost => self.repeated(),
+                13..=14 if is_outermost => self.repeated(),
                 15..=16 if is_outermost => self.chosen(),
-                17 if is_outermost => self.view(),
+                17 if is_outermost => match self.random.usize(0..4) {
+                    0 => self.view(),
+                    1 => self.strided(),
+                    2 => self.table(),
+                    _ => self.copied(),
+                },
                 18..=19 if is_outermost => self.produce(),
                 _ => self.phase(),
             }
@@ -303,8 +312,91 @@ impl Generator<'_> {
             value: view,
             ty: to,
             class,
-            role: Role::View { of, length },
+            role: Role::View {
+                of,
+                length,
+                columns: None,
+            },
         });
+    }
+
+    /// A buffer of elements, each of which is a thread's.
+    fn whole(&mut self) -> Option<usize> {
+        let all = 0..self.buffers.len();
+        let whole = |i: &usize| self.buffers[*i].role == Role::Elements;
+        let found: Vec<usize> = all.filter(whole).collect();
+        self.pick(&found)
+    }
+
+    /// What is read of a buffer in another way.
+    fn seen(&mut self, of: usize, value: Value, length: usize, columns: Option<usize>) {
+        let Buffer { ty, class, .. } = self.buffers[of];
+        let role = Role::View {
+            of,
+            length,
+            columns,
+        };
+        self.buffers.push(Buffer {
+            value,
+            ty,
+            class,
+            role,
+        });
+    }
+
+    /// Every so many elements of a buffer, as the host sees them.
+    fn strided(&mut self) {
+        let Some(of) = self.whole() else { return };
+        let Buffer { value, ty, .. } = self.buffers[of];
+        let (first, stride) = (self.random.usize(0..self.length), self.random.usize(1..4));
+        let length = (self.length - first).div_ceil(stride);
+        let view = self.memory(format!("memref<?x{ty}, strided<[{stride}], offset: ?>>"));
+        let at = self.constant(Ty::Index, first as i64);
+        let extent = self.constant(Ty::Index, length as i64);
+        let dynamic = i64::MIN;
+        let properties = format!(
+            "operandSegmentSizes = array<i32: 1, 1, 1, 0>, static_offsets = array<i64: {dynamic}>, \
+             static_sizes = array<i64: {dynamic}>, static_strides = array<i64: {stride}>"
+        );
+        self.push("memref.subview", &properties, &[value, at, extent], &[view]);
+        self.seen(of, view, length, None);
+    }
+
+    /// A buffer, from some element on, as rows of which neither the number nor the length is known.
+    fn table(&mut self) {
+        let Some(of) = self.whole() else { return };
+        let Buffer { value, ty, .. } = self.buffers[of];
+        let columns = self.random.usize(1..9);
+        let first = self.random.usize(0..=self.length - columns);
+        let rows = (self.length - first) / columns;
+        let view = self.memory(format!("memref<?x?x{ty}, strided<[?, 1], offset: ?>>"));
+        let numbers = [first, rows, columns, columns];
+        let mut operands = vec![value];
+        operands.extend(numbers.map(|number| self.constant(Ty::Index, number as i64)));
+        let dynamic = i64::MIN;
+        let properties = format!(
+            "operandSegmentSizes = array<i32: 1, 1, 2, 1>, static_offsets = array<i64: {dynamic}>, \
+             static_sizes = array<i64: {dynamic}, {dynamic}>, static_strides = array<i64: {dynamic}, 1>"
+        );
+        self.push("memref.reinterpret_cast", &properties, &operands, &[view]);
+        self.seen(of, view, rows * columns, Some(columns));
+    }
+
+    /// A few elements of a buffer, copied to memory that nobody passes.
+    fn copied(&mut self) {
+        let Some(of) = self.whole() else { return };
+        let Buffer { value, ty, .. } = self.buffers[of];
+        let length = [1, 3, 64][self.random.usize(0..3)];
+        let scratch = self.memory(format!("memref<{length}x{ty}>"));
+        self.push(grid::Scratch::NAME, "", &[], &[scratch]);
+        let extent = self.constant(Ty::Index, length as i64);
+        let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
+        let body = self.region(&[index], |this| {
+            let read = this.op("memref.load", "", &[value, index], ty);
+            this.push("memref.store", "", &[read, scratch, index], &[]);
+        });
+        self.push_with(grid::ForEach::NAME, "", &[extent], &[], vec![body]);
+        self.seen(of, scratch, length, None);
     }
 
     /// A `for_each` over the buffers that have been shared out, maybe up to a count.
@@ -471,7 +563,19 @@ impl Generator<'_> {
         let flag = self.word(Contents::Constant(rounds));
         self.forget_classes();
         let count = self.random.usize(1..3);
-        let body = self.region(&[], |this| {
+        let swapped = match self.random.bool() {
+            true => self.pair().unwrap_or_default(),
+            false => Vec::new(),
+        };
+        let outside: Vec<Value> = swapped.iter().map(|i| self.buffers[*i].value).collect();
+        let names: Vec<Value> = outside
+            .iter()
+            .map(|value| self.memory(self.types[*value as usize].clone()))
+            .collect();
+        for (buffer, name) in swapped.iter().zip(&names) {
+            self.buffers[*buffer].value = *name;
+        }
+        let body = self.region(&names, |this| {
             this.items(count, false);
             let one = this.constant(Ty::Index, 1);
             let index = this.scalar(Ty::Index, Level::Varying, Class::Integer);
@@ -485,7 +589,29 @@ impl Generator<'_> {
             });
             this.push_with(grid::ForEach::NAME, "", &[one], &[], vec![less]);
         });
-        self.push_with(grid::DoWhile::NAME, "", &[flag], &[], vec![body]);
+        for (buffer, value) in swapped.iter().zip(&outside) {
+            self.buffers[*buffer].value = *value;
+        }
+        let operands = [vec![flag], outside].concat();
+        self.push_with(grid::DoWhile::NAME, "", &operands, &[], vec![body]);
+    }
+
+    /// Two buffers of one type, of which there are no views, to be exchanged.
+    fn pair(&mut self) -> Option<Vec<usize>> {
+        let first = self.whole()?;
+        let ty = self.buffers[first].ty;
+        let is_seen = |i: usize| {
+            let mut roles = self.buffers.iter().map(|buffer| buffer.role);
+            roles.any(|role| matches!(role, Role::View { of, .. } if of == i))
+        };
+        let mut found: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| self.buffers[*i].ty == ty && self.buffers[*i].role == Role::Elements)
+            .filter(|i| !is_seen(*i))
+            .collect();
+        found.retain(|i| *i != first);
+        (!is_seen(first))
+            .then(|| self.pick(&found))?
+            .map(|second| vec![first, second])
     }
 
     fn chosen(&mut self) {

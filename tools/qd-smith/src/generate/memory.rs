@@ -38,10 +38,9 @@ impl Generator<'_> {
         self.op("arith.index_castui", "", &[within], Ty::Index)
     }
 
-    /// A float that was stored as it is loaded again.
-    fn load_from(&mut self, memory: Value, place: Value, ty: Ty, class: Class) -> Value {
-        let value = self.op("memref.load", "", &[memory, place], ty);
-        self.info[value as usize].level = self.level(place);
+    /// An element of the first operand at the others. A float that was stored is as it is loaded again.
+    fn load_from(&mut self, operands: &[Value], ty: Ty, class: Class) -> Value {
+        let value = self.op("memref.load", "", operands, ty);
         self.info[value as usize].class = class;
         value
     }
@@ -62,17 +61,29 @@ impl Generator<'_> {
                 let number = self.find(Ty::I32, Level::Varying);
                 self.place_of(number, COUNTERS)
             }
-            Role::View { of, length } => {
+            Role::View {
+                of,
+                length,
+                columns,
+            } => {
                 class = self.buffers[of].class;
                 let number = self.find(Ty::I32, Level::Varying);
-                self.place_of(number, length as i64)
+                let place = self.place_of(number, length as i64);
+                if let Some(columns) = columns {
+                    let columns = self.constant(Ty::Index, columns as i64);
+                    let row = self.op("arith.divui", "", &[place, columns], Ty::Index);
+                    let column = self.op("arith.remui", "", &[place, columns], Ty::Index);
+                    let loaded = self.load_from(&[value, row, column], ty, class);
+                    return self.scope.push(loaded);
+                }
+                place
             }
             Role::Elements if !self.phase.is_plain && self.one_in(8) => {
                 return self.load_part(buffer);
             }
             _ => self.any_place(),
         };
-        let loaded = self.load_from(value, place, ty, class);
+        let loaded = self.load_from(&[value, place], ty, class);
         self.scope.push(loaded);
     }
 
@@ -110,7 +121,7 @@ impl Generator<'_> {
         };
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, length as i64);
-        let loaded = self.load_from(part, place, ty, class);
+        let loaded = self.load_from(&[part, place], ty, class);
         self.scope.push(loaded);
     }
 
@@ -134,7 +145,7 @@ impl Generator<'_> {
         self.push("memref.store", "", &[value, memory, place], &[]);
         if self.one_in(4) {
             let class = self.of(value).class.join(class);
-            let again = self.load_from(memory, place, ty, class);
+            let again = self.load_from(&[memory, place], ty, class);
             self.info[again as usize].level = Level::Varying;
             self.scope.push(again);
         }
@@ -273,7 +284,7 @@ impl Generator<'_> {
             let level = [Level::Varying, Level::Block][self.random.usize(0..2)];
             let number = self.find(Ty::I32, level);
             let place = self.place_of(number, length);
-            let read = self.load_from(array, place, ty, class);
+            let read = self.load_from(&[array, place], ty, class);
             self.scope.push(read);
         }
         self.push(simt::BlockSync::NAME, "", &[], &[]);
@@ -394,7 +405,7 @@ impl Generator<'_> {
         }
         let number = self.find(Ty::I32, Level::Varying);
         let place = self.place_of(number, length);
-        let read = self.load_from(array, place, ty, class.unwrap_or(Class::Rounded));
+        let read = self.load_from(&[array, place], ty, class.unwrap_or(Class::Rounded));
         self.info[read as usize].level = Level::Varying;
         self.scope.push(read);
         self.privates.push(Private { array, ty, length });
@@ -413,7 +424,7 @@ impl Generator<'_> {
         } else {
             Class::Integer
         };
-        let read = self.load_from(array, place, ty, class);
+        let read = self.load_from(&[array, place], ty, class);
         self.info[read as usize].level = Level::Varying;
         self.scope.push(read);
     }
@@ -517,8 +528,8 @@ impl Generator<'_> {
             None => rank,
         };
         let place = self.op("arith.index_castui", "", &[digit], Ty::Index);
-        let count = self.load_from(histogram, place, Ty::I32, Class::Integer);
-        let before = self.load_from(prefix, place, Ty::I32, Class::Integer);
+        let count = self.load_from(&[histogram, place], Ty::I32, Class::Integer);
+        let before = self.load_from(&[prefix, place], Ty::I32, Class::Integer);
         self.push(simt::BlockSync::NAME, "", &[], &[]);
         self.scope.extend([rank, count, before]);
     }

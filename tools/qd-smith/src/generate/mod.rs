@@ -62,8 +62,13 @@ enum Role {
     Marks(i64),
     /// Scratch that a `for_each` has written all of.
     Produced,
-    /// So many elements within another buffer, by its number: read anywhere.
-    View { of: usize, length: usize },
+    /// So many elements of another buffer, by its number, or copies of them, maybe as a table of so many columns: read
+    /// anywhere.
+    View {
+        of: usize,
+        length: usize,
+        columns: Option<usize>,
+    },
 }
 
 /// A function that phases call.
@@ -375,6 +380,7 @@ impl<'f> Generator<'f> {
             contents,
             comparison,
             seed: self.random.u64(..),
+            may_alias: false,
         };
         parameter.value = self.memory(parameter.memref());
         let value = parameter.value;
@@ -407,6 +413,7 @@ impl<'f> Generator<'f> {
         Program {
             seed,
             least_wave: self.least_wave,
+            is_checked: self.random.usize(0..6) == 0,
             types: self.types,
             parameters: self.parameters,
             symbols: self.symbols,

@@ -113,7 +113,8 @@ impl Generator<'_> {
         };
         let mut types = Vec::new();
         for i in 0..op.operands.len() {
-            let same = i > 0 && !self.one_in(4);
+            // An op of many operands is of one type.
+            let same = i > 0 && (op.operands.len() > 3 || !self.one_in(4));
             let last = types.last().copied();
             let ty = match (same, last) {
                 (true, Some(ty)) => ty,
