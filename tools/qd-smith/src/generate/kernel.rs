@@ -196,7 +196,13 @@ impl Generator<'_> {
         let again = self.last_shape.filter(|_| self.random.bool());
         let (threads, blocks) = again.unwrap_or((threads, blocks));
         self.last_shape = Some((threads, blocks));
-        let number = self.constant(Ty::Index, blocks as i64);
+        let mut number = self.constant(Ty::Index, blocks as i64);
+        if self.one_in(8) {
+            // At most as many as a subgroup has lanes.
+            let size = self.op(simt::SubgroupSize::NAME, "", &[], Ty::I32);
+            let size = self.op("arith.index_castui", "", &[size], Ty::Index);
+            number = self.op("arith.minui", "", &[number, size], Ty::Index);
+        }
         let outside = std::mem::take(&mut self.scope);
         self.phase = Phase {
             threads: threads as i64,
