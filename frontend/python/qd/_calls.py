@@ -450,7 +450,7 @@ class Calls(Expressions):
             raise self.later(node, "a SharedArray of what is no scalar type")
         self._in_block(node, self.block_dim)
         number = self.ask(node, "shared", dtype.name, math.prod(shape))
-        return Array(number, dtype, tuple(self.literal(node, extent) for extent in shape))
+        return Array(number, dtype, shape)
 
     def _check_tile(self, node, log2_size):
         if not isinstance(log2_size, int) or log2_size < 0:

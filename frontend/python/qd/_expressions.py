@@ -366,12 +366,12 @@ class Expressions:
                 self._check_index(node, axis, index, array)
         place = indices[axes[0]]
         for axis in axes[1:]:
-            index, extent = indices[axis], array.shape[axis]
+            index, extent = indices[axis], self.lift(node.slice, array.shape[axis])
             place = self.binary(node.slice, "+", self.binary(node.slice, "*", place, extent), index)
         return place
 
     def _check_index(self, node, axis, index, array):
-        inside = self.binary(node, "<", index, array.shape[axis])
+        inside = self.binary(node, "<", index, self.lift(node, array.shape[axis]))
         if not index.dtype.name.startswith("u"):
             inside = self.binary(node, "&", inside, self.binary(node, ">=", index, self.literal(node, 0)))
         self.assert_holds(node, inside, f"index {axis} is within the extent")

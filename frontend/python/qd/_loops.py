@@ -91,9 +91,10 @@ class Loops(Statements):
         call = node.iter
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
         if isinstance(iterated, Array):
-            bounds = [(zero, extent) for extent in iterated.shape]
+            extents = [self.lift(call, extent) for extent in iterated.shape]
+            bounds = [(zero, extent) for extent in extents]
             if any(iterated.offset or ()):
-                bounds = [self._shifted(call, first, extent) for first, extent in zip(iterated.offset, iterated.shape)]
+                bounds = [self._shifted(call, first, extent) for first, extent in zip(iterated.offset, extents)]
         elif isinstance(call, ast.Call) and (iterated is range or iterated is ndrange):
             unknown = [each for each in call.keywords if iterated is range or each.arg != "axes"]
             if unknown:

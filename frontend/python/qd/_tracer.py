@@ -199,8 +199,7 @@ class Tracer(Loops):
         if field not in self._fields:
             number = self.ask(node, "array", field.name or f"field {len(self._fields)}", field.dtype.name)
             self.appended.append(field)
-            shape = tuple(self.literal(node, extent) for extent in field.shape)
-            self._fields[field] = Array(number, field.dtype, shape, field.axes, field.offset)
+            self._fields[field] = Array(number, field.dtype, field.shape, field.axes, field.offset)
         return self._fields[field]
 
     def _each_task(self, statements, constants):

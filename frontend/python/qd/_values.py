@@ -47,6 +47,7 @@ class Array:
 
     number: int
     dtype: DataType
+    # Numbers where they are known while tracing, and else values.
     shape: tuple
     # Of a field: its axes from the outermost in memory, and the index of its first element.
     axes: tuple | None = None

@@ -101,6 +101,26 @@ def test_fields_of_objects_and_templates():
     assert len(clear._compiled) == 2
 
 
+def test_a_field_whose_first_use_is_in_a_branch():
+    """Its extents are numbers of Python's, which each use has for itself."""
+    f = qd.field(qd.i32, (4, 4))
+    f.from_numpy(np.arange(16, dtype=np.int32).reshape(4, 4))
+
+    @qd.kernel
+    def add(out: qd.types.NDArray[qd.i32, 1]):
+        for i in range(4):
+            if i > 2:
+                out[i] = f[i, 1]
+            for j in qd.static(range(f.shape[1])):
+                out[i] += f[i, j]
+        for i in range(4):
+            out[i] += f[i, 0] if out[i] > 0 and f[i, 3] > 0 else 0
+
+    out = np.zeros(4, np.int32)
+    add(out)
+    assert out.tolist() == [6, 22 + 4, 38 + 8, 13 + 54 + 12]
+
+
 @pytest.mark.host
 def test_conversions():
     f = qd.field(qd.i16, (2, 2))
