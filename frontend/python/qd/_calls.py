@@ -199,7 +199,7 @@ class Calls(Expressions):
         given, names = [*first], [*func.signature.parameters]
         for argument in node.args:
             if isinstance(argument, ast.Starred):
-                given.extend(self.expression(argument.value))
+                given.extend(self.unpacked(argument))
             else:
                 given.append(self._given(argument, len(given) < len(names) and names[len(given)] in func.templates))
         keywords = {}
@@ -273,8 +273,7 @@ class Calls(Expressions):
         annotation = func.signature.parameters[name].annotation
         if is_template(annotation):
             return argument
-        defaults = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}
-        dtype = annotation if isinstance(annotation, DataType) else defaults.get(annotation)
+        dtype = self.signature.scalar(annotation)
         self._check_parameter(node, f"'{name}' of '{func.__name__}'", NdarrayType.of(annotation), dtype, argument)
         if type(argument) is tuple and name in self.assigned(func):
             return self.declared_as(node, name, argument)
@@ -314,11 +313,12 @@ class Calls(Expressions):
                 raise self.error(QuadrantsTypeError, keyword, f"'{keyword.arg}' is given twice")
             if keyword.arg not in parameters:
                 what = "'**'" if keyword.arg is None else f"keyword '{keyword.arg}'"
-                raise self.error(QuadrantsTypeError, keyword, f"it takes no {what}: its parameters are {', '.join(parameters)}")
+                raise self.error(QuadrantsTypeError, keyword, f"'{ast.unparse(node.func)}' takes no {what}: its parameters are {', '.join(parameters)}")
             given[keyword.arg] = keyword.value
         count = len(node.args) + len(node.keywords)
         if count != len(parameters):
-            raise self.error(QuadrantsTypeError, node, f"it takes {len(parameters)} arguments, and not {count}")
+            takes = f"'{ast.unparse(node.func)}' takes {len(parameters)} argument{'s' * (len(parameters) != 1)}, and not {count}"
+            raise self.error(QuadrantsTypeError, node, takes)
         return [given[name] for name in parameters]
 
     def _only(self, node):
@@ -335,10 +335,7 @@ class Calls(Expressions):
         if isinstance(callee, DataType):
             if is_number(given) and not isinstance(given, bool):
                 return self.literal(node, given, callee)
-            dtype = callee
-        else:
-            dtype = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}[callee]
-        return self.cast(node, self.lift(argument, given), dtype)
+        return self.cast(node, self.lift(argument, given), self.signature.scalar(callee))
 
     def cast(self, node, value, dtype):
         is_host = value.is_host and not dtype.is_real and dtype.name != "u1"
@@ -362,7 +359,7 @@ class Calls(Expressions):
             if not isinstance(each, ast.Starred):
                 given.append(each)
                 continue
-            numbers = self.expression(each.value)
+            numbers = self.unpacked(each)
             if not all(map(is_number, numbers)):
                 raise self.later(each, "'*' of values")
             given.extend(ast.copy_location(ast.Constant(number), each) for number in numbers)

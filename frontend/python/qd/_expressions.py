@@ -3,6 +3,7 @@
 import ast
 import builtins
 import warnings
+from collections.abc import Iterable
 
 from qd import _core
 from qd._dtypes import BY_NAME
@@ -248,6 +249,11 @@ class Expressions:
         except QuadrantsCompilationError as error:
             # Of the package's own objects, which do not know where they are made.
             kind, message = type(error), str(error)
+        except NameError as error:
+            # One that a function of Python lacks is not the kernel's.
+            if not any(each.id == error.name for each in used):
+                raise
+            kind, message = QuadrantsNameError, f'Name "{error.name}" is not defined'
         except TypeError as error:
             if not any(isinstance(each, (Value, Array, Bundle)) for each in names.values()):
                 raise
@@ -304,9 +310,16 @@ class Expressions:
         """What expressions in a row are, each with its node; one after a `*` is several."""
         for node in nodes:
             if isinstance(node, ast.Starred):
-                yield from ((node, value) for value in self.expression(node.value))
+                yield from ((node, value) for value in self.unpacked(node))
             else:
                 yield node, self.expression(node)
+
+    def unpacked(self, node):
+        """What is in what stands after a `*`."""
+        given = self.expression(node.value)
+        if isinstance(given, (Value, Array)) or not isinstance(given, Iterable):
+            raise self.error(QuadrantsTypeError, node, "'*' is for what has values that are known while tracing, such as a tuple")
+        return given
 
     def on_Slice(self, node):
         bounds = (node.lower, node.upper, node.step)

@@ -105,7 +105,7 @@ class Loops(Statements):
             raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
         names = _targets(node)
         if len(names) != len(bounds):
-            message = f"a loop over {len(bounds)} dimensions has as many variables, and not {len(names)}"
+            message = f"a loop over {len(bounds)} dimension{'s' * (len(bounds) != 1)} has as many variables, and not {len(names)}"
             raise self.error(QuadrantsSyntaxError, node.target, message)
         return bounds
 

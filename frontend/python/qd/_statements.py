@@ -115,11 +115,11 @@ class Statements(Calls):
             if isinstance(each, ast.Starred):
                 raise self.later(each, "a name of the values that are left")
         if len(values) != len(target.elts):
-            raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values")
+            raise self.error(QuadrantsSyntaxError, target, f"{len(target.elts)} names take as many values, and not {len(values)}")
 
     def assign(self, target, value, node):
         if isinstance(target, SEVERAL):
-            values = value if isinstance(value, tuple) else ()
+            values = value if isinstance(value, tuple) else (value,)
             self._check_names(target, values)
             for each, one in zip(target.elts, values):
                 self.assign(each, one, node)
@@ -171,7 +171,7 @@ class Statements(Calls):
         elif getattr(known, "is_pending", False):
             raise self.later(target, "':=' of a tuple")
         elif not isinstance(known, tuple) or len(known) != len(value):
-            what = f"a tuple of {len(known)} values" if isinstance(known, tuple) else "no tuple"
+            what = f"a tuple of {len(known)} values" if isinstance(known, tuple) else "a scalar, and no tuple,"
             raise self.error(QuadrantsTypeError, node, f"'{target.id}' is {what} already")
         else:
             for variable, one in zip(known, value):

@@ -764,3 +764,8 @@ def k(a: qd.types.NDArray[qd.i32, 1], b: qd.types.NDArray[qd.f32, 2], n: qd.i32)
     ]:
         with pytest.raises(qd.QuadrantsTypeError, match=rf"(?s)line 9, in k:.*\^{{4,}}.*{message}"):
             module(program % given).k(a, b, 3)
+
+
+def test_annotations_that_mean_nothing_to_a_kernel(module):
+    k = module("@qd.func\ndef f(x: [1, 2], y: {}): return x + y\n@qd.kernel\ndef k(n: qd.i32) -> qd.i32: return f(n, 2)\n").k
+    assert k(3) == 5
