@@ -52,6 +52,8 @@ class SNode:
                 raise TypeError(f"a field that was made without a shape is expected, and not {type(field).__name__}")
             if field.is_placed:
                 raise QuadrantsRuntimeError("the field has a place already")
+        if len(set(map(id, fields))) < len(fields):
+            raise QuadrantsRuntimeError("a field is given twice, and has one place")
         if self._builder is not None:
             self._builder.add(fields)
         numbers = sorted(self._extents)

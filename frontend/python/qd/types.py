@@ -24,6 +24,8 @@ class NdarrayType:
     def __init__(self, dtype=None, ndim=None):
         if dtype is not None and not isinstance(dtype, DataType):
             raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
+        if ndim is not None and not (hasattr(ndim, "__index__") and ndim >= 0):
+            raise TypeError(f"ndim is a number of dimensions, and not {ndim!r}")
         self.dtype = dtype
         self.ndim = ndim
 

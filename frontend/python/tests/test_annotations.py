@@ -43,3 +43,10 @@ def test_names_that_mean_nothing():
             kernel(1)
         place, line, carets, _ = str(caught.value).split("\n")
         assert place.endswith(f"in {kernel.__name__}:") and line[carets.index("^") : carets.rindex("^") + 1] == "Missing"
+
+
+@pytest.mark.parametrize("ndim", ["2", -1, 1.5])
+def test_numbers_of_dimensions_that_are_none(ndim):
+    for make in (lambda: qd.types.NDArray[qd.f32, ndim], lambda: qd.types.ndarray(ndim=ndim)):
+        with pytest.raises(TypeError, match=f"ndim is a number of dimensions, and not {ndim!r}"):
+            make()

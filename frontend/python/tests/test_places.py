@@ -86,6 +86,7 @@ def test_what_is_no_place():
     assert f.grad is None and not hasattr(f, "colour")
     for wrong, kind, message in [
         (lambda: qd.root.place(3), TypeError, "a field that was made without a shape is expected, and not int"),
+        (lambda: qd.root.place(f, f), qd.QuadrantsRuntimeError, "a field is given twice"),
         (lambda: qd.root.place(qd.field(qd.f32, 3)), qd.QuadrantsRuntimeError, "the field has a place already"),
         (lambda: qd.root.dense(qd.ij, (1, 2, 3)), ValueError, "an extent for each of several axes"),
         (lambda: qd.root.dense((0, 0), 3), ValueError, "an extent for each of several axes"),
