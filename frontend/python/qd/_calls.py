@@ -345,7 +345,7 @@ class Calls(Expressions):
         argument = self._only(node)
         given = self.expression(argument)
         if isinstance(given, Array) and given.shape:
-            return given.shape[0]
+            return self.lift(node, given.shape[0])
         if isinstance(given, Array):
             raise self.error(QuadrantsTypeError, node, "an array of 0 dimensions has no length")
         if isinstance(given, Value):

@@ -331,6 +331,8 @@ class Expressions:
             known = ("dtype",) if isinstance(base, Value) else ("dtype", "shape")
             if node.attr not in known:
                 raise self.later(node, f"the attribute '{node.attr}' of a value in a kernel")
+            if node.attr == "shape":
+                return tuple(self.lift(node, extent) for extent in base.shape)
         try:
             found = getattr(base, node.attr)
         except AttributeError as error:

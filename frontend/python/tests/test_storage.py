@@ -102,7 +102,7 @@ def test_fields_of_objects_and_templates():
 
 
 def test_a_field_whose_first_use_is_in_a_branch():
-    """Its extents are numbers of Python's, which each use has for itself."""
+    """Its extents are constants, which each use has for itself."""
     f = qd.field(qd.i32, (4, 4))
     f.from_numpy(np.arange(16, dtype=np.int32).reshape(4, 4))
 
@@ -115,10 +115,11 @@ def test_a_field_whose_first_use_is_in_a_branch():
                 out[i] += f[i, j]
         for i in range(4):
             out[i] += f[i, 0] if out[i] > 0 and f[i, 3] > 0 else 0
+        out[0] += qd.i32(qd.f32(f.shape[0]) + qd.f64(len(f)))
 
     out = np.zeros(4, np.int32)
     add(out)
-    assert out.tolist() == [6, 22 + 4, 38 + 8, 13 + 54 + 12]
+    assert out.tolist() == [6 + 8, 22 + 4, 38 + 8, 13 + 54 + 12]
 
 
 @pytest.mark.host
