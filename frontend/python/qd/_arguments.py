@@ -19,6 +19,7 @@ from qd.exception import (
     QuadrantsRuntimeError,
     QuadrantsRuntimeTypeError,
     QuadrantsSyntaxError,
+    QuadrantsTypeError,
 )
 from qd.types import NdarrayType
 
@@ -133,6 +134,9 @@ class Signature:
             self.python = signature_of(function)
         except NameError as error:
             raise self._unknown(error.name) from None
+        except (AttributeError, SyntaxError, TypeError) as error:
+            # An annotation that is text.
+            raise QuadrantsTypeError(f"{source.shown(source.tree)}\nInvalid annotation: {error}") from None
         *_, owner, _ = ["<locals>", *function.__qualname__.split(".")]
         self.is_method = owner != "<locals>"
         nodes = {node.arg: node for node in ast.walk(source.tree.args) if isinstance(node, ast.arg)}
@@ -269,6 +273,8 @@ class Signature:
         given.objects += 1
         members = []
         for name, kind in record.kinds.items():
+            if not hasattr(value, name):
+                raise QuadrantsRuntimeTypeError(f"Argument {number} ({record.type.__name__}) has no member {name!r}")
             member = getattr(value, name)
             kind = Template() if member is None else kind
             members.append((name, self._packed(given, f"{number}.{name}", kind, member)))

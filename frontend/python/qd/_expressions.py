@@ -46,11 +46,19 @@ def plain(number):
     return number.item() if hasattr(number, "item") else number
 
 
+# Bits of a number that is known: what has more takes long to compute, and is no number of a kernel's.
+LONGEST = 4096
+
+
 def of_numbers(name, a, b):
     """What Python computes of two numbers; None where it has no number for it, or another than kernels."""
     a, b = plain(a), plain(b)
-    if name == "**" and isinstance(a, int) and isinstance(b, int) and b < 0:
-        return None
+    if isinstance(a, int) and isinstance(b, int):
+        if name == "**" and b < 0:
+            return None
+        bits = {"**": a.bit_length() * b * (abs(a) > 1), "<<": (a.bit_length() + b) * (a != 0)}.get(name, 0)
+        if bits > LONGEST:
+            raise OverflowError(f"the result of '{name}' has more than {LONGEST} bits")
     try:
         made = eval(f"a {name} b", {"a": a, "b": b})
     except (ArithmeticError, TypeError, ValueError):

@@ -39,6 +39,8 @@ CASES = [
     (qd.QuadrantsTypeError, "a[0] = qd.sin(n)", "'sin' takes real inputs only", "qd.sin(n)"),
     (qd.QuadrantsTypeError, "a[0] = qd.i32(0.5)", "literals must be annotated with", "qd.i32(0.5)"),
     (qd.QuadrantsTypeError, "a[0] = qd.f32(0)", "literals must be annotated with", "qd.f32(0)"),
+    (qd.QuadrantsCompilationError, "a[0] = 9 ** 9 ** 9", "the result of '**' has more than 4096 bits", "9"),
+    (qd.QuadrantsCompilationError, "a[0] = 1 << 10 ** 9", "the result of '<<' has more than 4096 bits", "9"),
     (qd.QuadrantsTypeError, "a[0] = 3000000000", "exceeded the range of default_ip", "3000000000"),
     (qd.QuadrantsTypeError, "a[0] = qd.u8(256)", "exceeded the range of specified dtype", "qd.u8(256)"),
     (qd.QuadrantsTypeError, "a[a[0]] = 1", "an index is an integer", "a[a[0]]"),
@@ -361,3 +363,19 @@ def test_lines_with_tabs(module):
         module("if True:\n\t@qd.kernel\n\tdef k(n: qd.i32) -> qd.i32:\n\t\treturn\tn +\tmissing\n").k(4)
     place, line, carets, message = str(caught.value).split("\n")
     assert place.endswith("line 5, in k:") and line[carets.index("^") : carets.rindex("^") + 1] == "missing"
+
+
+@pytest.mark.parametrize("text", ["1 +", "qd.i33"])
+def test_an_annotation_in_text_that_is_none(module, text):
+    with pytest.raises(qd.QuadrantsTypeError, match="Invalid annotation") as caught:
+        module(f"@qd.kernel\ndef k(x: {text!r}) -> qd.i32:\n    return x\n").k(1)
+    assert "in k:" in str(caught.value)
+
+
+def test_an_object_without_one_of_its_members(module):
+    text = "import dataclasses\n@dataclasses.dataclass\nclass D:\n    a: qd.i32\n    b: qd.i32\n@qd.kernel\ndef k(x: D) -> qd.i32:\n    return x.a\n"
+    found = module(text)
+    given = found.D(1, 2)
+    del given.b
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0 \(D\) has no member 'b'"):
+        found.k(given)
