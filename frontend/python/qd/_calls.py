@@ -4,6 +4,7 @@ import ast
 import inspect
 import math
 import re
+import sys
 
 from qd import _block, _subgroup
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
@@ -70,7 +71,8 @@ class Calls(Expressions):
             args = [self.expression(arg) for arg in node.args]
             if all(map(is_number, args)):
                 return getattr(math, name)(*args)
-            raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels: use qd.{name}")
+            advice = f": use qd.{name}" if hasattr(sys.modules["qd"], name) else ""
+            raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels{advice}")
         raise self.later(node, f"a call of '{name}' in a kernel")
 
     def _super(self, node):

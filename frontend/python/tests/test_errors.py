@@ -379,3 +379,11 @@ def test_an_object_without_one_of_its_members(module):
     del given.b
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0 \(D\) has no member 'b'"):
         found.k(given)
+
+
+@pytest.mark.parametrize(("name", "advice"), [("sin", ": use qd.sin"), ("gamma", "")])
+def test_functions_of_math_are_for_numbers(module, name, advice):
+    text = f"import math\n@qd.kernel\ndef k(x: qd.f32) -> qd.f32:\n    return math.{name}(x)\n"
+    with pytest.raises(qd.QuadrantsTypeError) as caught:
+        module(text).k(1.0)
+    assert str(caught.value).endswith(f"math.{name} takes no values of kernels{advice}")
