@@ -13,27 +13,29 @@ use qd_dialects::{
 };
 use qd_passes::{
     outline_phases::kernels,
-    select_subgroup_size::{fold_size, wave_at},
+    select_subgroup_size::{bodies, fold_size, wave_at},
 };
 use std::collections::HashMap;
 
 /// Makes constants of the sizes that hosts ask for, and gives them to bodies.
 pub(super) fn settle<'c>(module: Op<'c>, target: &Target) -> Result<'c> {
     let is_size = |op: &Op| op.is(simt::SubgroupSize::NAME) || op.is(simt::Log2SubgroupSize::NAME);
-    let mut by_name: HashMap<String, Op<'c>> = HashMap::new();
+    let all_bodies: Vec<_> = bodies(module).into_iter().map(|(body, _)| body).collect();
+    let named = |op: &Op<'c>| Some((op.attr("sym_name").and_then(attributes::text)?, *op));
+    let by_name: HashMap<String, Op<'c>> = all_bodies.iter().filter_map(named).collect();
     for kernel in kernels(module) {
         let all = kernel.nested();
         let sizes: Vec<_> = all.iter().copied().filter(is_size).collect();
         let Some(first) = sizes.first() else { continue };
-        if by_name.is_empty() {
-            let functions = module.nested().into_iter().filter(|op| op.is("func.func"));
-            let named = |op: Op<'c>| Some((op.attr("sym_name").and_then(attributes::text)?, op));
-            by_name = functions.filter_map(named).collect();
-        }
-        let launches = all.into_iter().filter_map(grid::Launch::of);
-        let bodies: Vec<_> = launches
-            .filter_map(|launch| by_name.get(&launch.body()).copied())
-            .collect();
+        // A kernel that another dispatches to may have been given what that one computed.
+        let bodies: Vec<_> = match all.iter().any(|op| op.is(grid::Dispatch::NAME)) {
+            true => all_bodies.clone(),
+            false => all
+                .into_iter()
+                .filter_map(grid::Launch::of)
+                .filter_map(|launch| by_name.get(&launch.body()).copied())
+                .collect(),
+        };
         let mut said = bodies.iter().filter_map(|body| wave_at(*body));
         let wave = said.next();
         if let Some(other) = said.find(|other| Some(*other) != wave) {

@@ -68,7 +68,7 @@ use qd_dialects::{
 };
 use qd_passes::{
     expand_collectives,
-    select_subgroup_size::{bodies, set_wave, wave_at},
+    select_subgroup_size::{bodies, set_wave, threads_of, wave_at},
     verify_convergence::Calls,
 };
 use rayon::prelude::*;
@@ -169,7 +169,9 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     let waves = &target.capabilities.waves;
     let is_full = |threads: i64| waves.iter().all(|wave| threads % i64::from(*wave) == 0);
     for (op, _) in all.iter().filter(|(_, threads)| !is_full(*threads)) {
-        set_wave(*op, default_wave(target).into())?;
+        let (may, usual) = (allowed(*op, target)?, default_wave(target));
+        let wave = may.iter().find(|wave| **wave == usual).or(may.first());
+        set_wave(*op, wave.copied().unwrap_or(usual).into())?;
     }
     all.retain(|(_, threads)| is_full(*threads));
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
@@ -200,7 +202,7 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     let mut pricer = Pricer::new(module, &target.capabilities, costs);
     let mut bodies = candidates(readings, &launches, target, &mut pricer)?;
     let called: Vec<Op<'c>> = (module.nested().into_iter())
-        .filter(|op| op.is("func.func") && op.body().is_some() && !ops.contains(op))
+        .filter(|op| op.is("func.func") && op.body().is_some() && threads_of(*op).is_none())
         .collect();
     for (number, group) in groups.iter().enumerate() {
         let mut found = Vec::new();

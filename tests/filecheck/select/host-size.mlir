@@ -38,6 +38,48 @@ qd.grid.kernel @said(%a: memref<?xi32>) {
   }
 }
 
+// Blocks that fill no subgroups have the size that is said, too.
+// CHECK-LABEL: func.func private @uneven_few_0
+// CHECK-SAME:    qd.wave = 64
+// CHECK-LABEL: func.func private @uneven_odd_1
+// CHECK-SAME:    qd.wave = 64
+qd.grid.kernel @uneven(%a: memref<?xi32>) {
+  %c1 = arith.constant 1 : index
+  %size = qd.simt.subgroup_size
+  %blocks = arith.index_cast %size : i32 to index
+  qd.grid.phase "few" blocks(%c1) threads(64) attributes {qd.wave = 64 : i64} {
+    %i = qd.simt.block.thread_id
+    %c4 = arith.constant 4 : i32
+    memref.store %c4, %a[%i] : memref<?xi32>
+  }
+  qd.grid.phase "odd" blocks(%blocks) threads(33) {
+    %i = qd.simt.block.thread_id
+    %lane = qd.simt.lane_id
+    memref.store %lane, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
+// A kernel that is dispatched to has the size that the host which dispatches computes with.
+// CHECK-LABEL: func.func private @sums_sums_0
+// CHECK-SAME:    qd.wave = 32
+qd.grid.kernel private @sums(%a: memref<?xi32>, %blocks: index) {
+  qd.grid.phase "sums" blocks(%blocks) threads(64) {
+    %i = qd.simt.block.thread_id
+    %x = memref.load %a[%i] : memref<?xi32>
+    %sum = qd.simt.reduce_all add %x : i32
+    memref.store %sum, %a[%i] : memref<?xi32>
+  }
+}
+qd.grid.kernel @dispatching(%a: memref<?xi32>) {
+  %size = qd.simt.subgroup_size
+  %blocks = arith.index_cast %size : i32 to index
+  qd.grid.dispatch(%a, %blocks : memref<?xi32>, index) {
+    qd.grid.variant @sums
+  }
+}
+
 // -----
 
 qd.grid.kernel @both(%a: memref<?xi32>) {
