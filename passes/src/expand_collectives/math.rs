@@ -62,8 +62,8 @@ pub(super) fn fns<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Ve
     Ok(vec![there.select(position, b.i32(-1)).value()])
 }
 
-/// Shifts of the lane's bit, in 32 bits where subgroups have no more lanes: nobody sees that a lane's own number
-/// is less than 32 once it is shifted by.
+/// Shifts of the lane's bit. Of the lane's own number in 32 bits, where subgroups have no more lanes: that it is less
+/// than 32 is not seen later.
 pub(super) fn lanemask<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
