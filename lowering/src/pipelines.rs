@@ -1,6 +1,9 @@
 //! The levels between phases and targets, each a readable list of passes.
 
-use crate::{emit, targets::Target};
+use crate::{
+    emit,
+    targets::{Search, Target},
+};
 use qd_dialects::{
     options,
     pass::{self, Pipeline},
@@ -109,9 +112,13 @@ impl Pipeline for ToSubgroup {
 
     fn passes(options: &TargetOptions) -> Result<String, String> {
         let target = Target::parse(&options.target)?;
-        let select = match target.selects {
-            true => format!("qd-select-lowering{{target={}}}", options.target),
-            false => format!("qd-select-subgroup-size{{wave={}}}", default_wave(&target)),
+        let select = match target.search {
+            Search::Fixed => format!("qd-select-subgroup-size{{wave={}}}", default_wave(&target)),
+            Search::Unseen => format!(
+                "qd-select-lowering{{target={} unseen=true}}",
+                options.target
+            ),
+            Search::All => format!("qd-select-lowering{{target={}}}", options.target),
         };
         Ok([
             &format!("qd-to-plan{}", options.text()),

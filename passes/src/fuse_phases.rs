@@ -29,7 +29,7 @@ use crate::{
     select_subgroup_size::wave_at,
 };
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     diagnostic::Result,
     ir::{InsertionPoint, Key, Op, OpExt, Value, ValueExt, context_of, element_type, operations},
     melior::ir::ValueLike,
@@ -187,6 +187,11 @@ impl<'c> Group<'c> {
             None => InsertionPoint::End(to),
         };
         let name = self.name();
+        // Where one of them does not say that any size of subgroups will do, they do not.
+        let mut said = self.phases.iter().map(|phase| phase.attr(names::WAVE));
+        if wave_at(last).is_none() && said.any(|wave| wave.is_none()) {
+            last.remove_attr(names::WAVE);
+        }
         for phase in &self.phases[..self.phases.len() - 1] {
             for op in phase.body().map(operations).unwrap_or_default() {
                 op.move_to(at);

@@ -15,7 +15,8 @@ pub const THREADS: &str = "qd.threads";
 pub const BLOCKS_PER_CORE: &str = "qd.blocks_per_core";
 /// Of a launch: the phase that it was.
 pub const PHASE: &str = "qd.phase";
-/// Of a phase, its body and functions: how many lanes a subgroup has.
+/// Of a phase, its body and functions: how many lanes a subgroup has, or `any`, where the results are the same
+/// at every size or it does not matter, so that the compiler may choose.
 pub const WAVE: &str = "qd.wave";
 /// Of an algorithm: the shapes of its blocks, in place of those that the target's table has.
 pub const TUNING: &str = "qd.tuning";

@@ -113,10 +113,12 @@ extern "C" MlirAttribute qdCase(MlirContext context, MlirStringRef mnemonic, Mli
 static LogicalResult verifyWave(Operation *op, Attribute value) {
   if (!isa<FunctionOpInterface, grid::PhaseOp>(op))
     return op->emitOpError("cannot have 'qd.wave': it belongs on a phase or a function");
+  if (auto any = dyn_cast<StringAttr>(value); any && any.getValue() == "any")
+    return success();
   auto wave = dyn_cast<IntegerAttr>(value);
   int64_t lanes = wave ? wave.getInt() : 0;
   if (lanes < 4 || lanes > 64 || !llvm::isPowerOf2_64(lanes))
-    return op->emitOpError("'qd.wave' must be 4, 8, 16, 32 or 64, but is ") << value;
+    return op->emitOpError("'qd.wave' must be 4, 8, 16, 32, 64 or \"any\", but is ") << value;
   WalkResult result = op->walk([&](Operation *inner) {
     if (inner->getName().getDialectNamespace() != "qd")
       return WalkResult::advance();

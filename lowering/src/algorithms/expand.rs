@@ -10,14 +10,16 @@
 use super::{ALGORITHMS, Algorithm, checked, scratch, widen};
 use crate::targets::{Capabilities, Target};
 use qd_dialects::{
+    attributes::{self, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt},
+    ir::{Op, OpExt, context_of},
     melior::dialect::DialectHandle,
-    ops::algo,
+    ops::{algo, grid},
     options,
     pass::Pass,
 };
+use std::iter;
 
 options! {
     /// Options of `qd-expand-algorithms`.
@@ -77,7 +79,21 @@ fn expand<'c>(op: Op<'c>, algorithm: &Algorithm, capabilities: &Capabilities) ->
     let views = widen::widen(op);
     let strategy = algorithm.choose(op, capabilities)?;
     tracing::debug!(op = algorithm.op, strategy = strategy.name, "expand");
+    let before = op.previous_in_block();
     (strategy.expand)(&Builder::before(op).remembering(), op, capabilities)?;
+    let made = iter::successors(op.previous_in_block(), |op| op.previous_in_block());
+    for step in made.take_while(|step| Some(step.key()) != before.map(|op| op.key())) {
+        allow_any_size(step);
+    }
     op.erase();
     widen::resolve(views)
+}
+
+/// Results of algorithms are the same at every size of subgroups, or are promised to nobody (the rounding of floats).
+fn allow_any_size(step: Op<'_>) {
+    let any = attributes::string(context_of(step), "any");
+    let phases = step.nested().into_iter().chain([step]);
+    phases
+        .filter(|op| op.is(grid::Phase::NAME))
+        .for_each(|phase| phase.set_attr(names::WAVE, any));
 }

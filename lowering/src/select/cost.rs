@@ -4,7 +4,7 @@
 //! cycles until the result is there. `costs.json` beside this has ours, each with its source. A
 //! file given by `costs=` has rows of the same shape, which go before ours.
 
-use crate::targets::{Capabilities, Target};
+use crate::targets::Capabilities;
 use qd_dialects::{
     attributes::Kind,
     diagnostic::{Diagnostic, Result},
@@ -153,7 +153,7 @@ impl TryFrom<Written> for Row {
             return Err(format!("'{}' has no source", row.form));
         }
         for name in &row.targets {
-            let capabilities = Target::parse(name)?.capabilities;
+            let capabilities = Capabilities::of(name)?;
             let mut forms = capabilities
                 .forms
                 .iter()
@@ -418,6 +418,7 @@ static OURS: LazyLock<Vec<Row>> = LazyLock::new(|| {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::targets::Target;
 
     /// Targets whose lowering can be selected.
     const PRICED: [&str; 10] = [

@@ -14,7 +14,9 @@
 //! Left out: memory that one kernel of a program leaves for another. To the host the size shows
 //! as well, and a phase whose results are read elsewhere by subgroups has to say `qd.wave`.
 
+use super::price::depends_on_order;
 use qd_dialects::{
+    attributes::{self, names},
     interfaces::{Collective, Effects, Scope, Use, view_source},
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, element_type, operations},
     melior::ir::ValueLike,
@@ -349,6 +351,19 @@ impl Shown {
             self.changed |= !std::mem::replace(&mut self.elsewhere, true);
         }
     }
+}
+
+/// Whether results of a body may show the size to those who read them: it has an op of subgroups, or one of blocks
+/// that combines in another order at another size, or it calls functions. Not so where it says that any size will do.
+pub fn uses_subgroups(body: Op<'_>) -> bool {
+    let says_any = body.attr(names::WAVE).and_then(attributes::text).as_deref() == Some("any");
+    let uses = |op: Op<'_>| {
+        let collective = Collective::of(op);
+        op.is("func.call")
+            || is_source(op, collective)
+            || collective.is_some() && depends_on_order(op)
+    };
+    !says_any && body.nested().into_iter().any(uses)
 }
 
 /// Whether an op's results depend on the size by themselves.

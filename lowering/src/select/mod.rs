@@ -9,7 +9,9 @@
 //!
 //! A size is a candidate where every cluster fits and collectives are reached together; threads of
 //! a block are a multiple of each. `qd.wave` on a body, the target's `wave=N` and the pass's
-//! leave that one.
+//! leave that one. With `unseen`, which is how pipelines run it for targets that do not say `select`, a body that uses
+//! subgroups by itself keeps the default size, as its results may show it; not so where `qd.wave` is `any`, as it is of
+//! what algorithms become.
 //!
 //! What is chosen of a form: where the expansion is cheaper than the target's own form, the op is
 //! expanded here. `qd-expand-collectives` expands what is left, by the expansion that `qd.form` then names, where there
@@ -90,6 +92,8 @@ options! {
         target: String = "cpu",
         /// lanes in a subgroup, where they are not to be chosen; 0: choose
         wave: u32 = 0_u32,
+        /// choose no sizes of bodies that use subgroups by themselves, whose results may show them
+        unseen: bool = false,
         /// a file of costs that go before our own; none: our own
         costs: String = "",
         /// write to standard error what was chosen of what, and why
@@ -140,7 +144,7 @@ impl Pass for SelectLowering {
             let message = format!("there are no costs of target '{name}': give a file by 'costs'");
             return Err(at(message));
         }
-        select(module, &target, &costs, options.explain)
+        select(module, &target, &costs, options)
     }
 }
 
@@ -161,7 +165,13 @@ impl Candidates<'_> {
     }
 }
 
-fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) -> Result<'c> {
+fn select<'c>(
+    module: Op<'c>,
+    target: &Target,
+    costs: &Costs,
+    options: &SelectLoweringOptions,
+) -> Result<'c> {
+    let explains = options.explain;
     host::settle(module, target)?;
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
@@ -198,7 +208,10 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
             },
         )
     };
-    let readings = readings.into_iter().collect::<Result<'c, Vec<_>>>()?;
+    let mut readings = readings.into_iter().collect::<Result<'c, Vec<_>>>()?;
+    if options.unseen && is_chosen {
+        keep_shown(&groups, &ops, &mut readings, default_wave(target));
+    }
     let mut pricer = Pricer::new(module, &target.capabilities, costs);
     let mut bodies = candidates(readings, &launches, target, &mut pricer)?;
     let called: Vec<Op<'c>> = (module.nested().into_iter())
@@ -244,6 +257,29 @@ fn select<'c>(module: Op<'c>, target: &Target, costs: &Costs, explains: bool) ->
     called
         .into_iter()
         .try_for_each(|function| set_wave(function, wave.unwrap_or(default).into()))
+}
+
+/// Leaves the default size alone to each group with a body that uses subgroups by itself, if all of them may have it.
+fn keep_shown(
+    groups: &[Vec<usize>],
+    ops: &[Op<'_>],
+    readings: &mut [Option<Reading<'_>>],
+    default: u32,
+) {
+    for group in groups {
+        let of_all = |at: &usize| {
+            readings[*at]
+                .as_ref()
+                .is_none_or(|r| r.waves.contains(&default))
+        };
+        if group.iter().any(|at| groups::uses_subgroups(ops[*at])) && group.iter().all(of_all) {
+            for at in group {
+                readings[*at]
+                    .iter_mut()
+                    .for_each(|reading| reading.keep(default));
+            }
+        }
+    }
 }
 
 /// Whether the size of subgroups is the device's to say, which is not known here.

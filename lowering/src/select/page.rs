@@ -53,8 +53,8 @@ pub fn finish() -> Result<String, String> {
     let all = said().take().unwrap_or_default();
     match all.is_empty() {
         true => Err(
-            "nothing was selected: only what is compiled for a target with the option \
-                     'select', such as cpu,select, is explained"
+            "nothing was selected: only what is compiled for a target with costs, and without the \
+                     option 'fixed', is explained"
                 .into(),
         ),
         false => Ok(page(all)),

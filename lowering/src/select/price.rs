@@ -713,7 +713,7 @@ fn is_of_masks(op: Op<'_>) -> bool {
 }
 
 /// Whether an op combines values of which another order may make other bits: floats, or what a function combines.
-fn depends_on_order(op: Op<'_>) -> bool {
+pub(super) fn depends_on_order(op: Op<'_>) -> bool {
     let is_integer = op.result_values().iter().all(|v| v.r#type().is_integer());
     match op.attr("kind") {
         Some(_) => !is_integer,

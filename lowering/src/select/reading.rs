@@ -124,6 +124,15 @@ impl<'c> Reading<'c> {
         }
     }
 
+    /// Leaves one size of those that it may have.
+    pub fn keep(&mut self, wave: u32) {
+        let others = self.waves.extract_if(.., |other| *other != wave);
+        let reason = "subgroups are used, so that results may show the size: 'select' or \
+                      'qd.wave = \"any\"' allows it";
+        self.refused
+            .extend(others.map(|other| (other, reason.into())));
+    }
+
     /// Of what a choice is made at each size.
     pub fn settings(&self, target: &Target, costs: &super::Costs) -> Vec<Setting> {
         let (threads, needs) = (self.threads, &self.needs);

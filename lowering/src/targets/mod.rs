@@ -169,6 +169,18 @@ impl Capabilities {
     }
 }
 
+/// What `qd-select-lowering` chooses for a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Search {
+    /// Nothing: every body has the default size, and every op its usual lowering. `fixed` says so, and it is
+    /// the default of targets without costs.
+    Fixed,
+    /// Lowerings, and the sizes of bodies that do not use subgroups by themselves. The default.
+    Unseen,
+    /// And those of bodies whose results may show the size: `select`.
+    All,
+}
+
 /// A target and the choices made for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
@@ -176,9 +188,8 @@ pub struct Target {
     pub capabilities: Capabilities,
     /// The subgroup size asked for, one of the capabilities' `waves`.
     pub wave: Option<u32>,
-    /// Whether lowerings are [searched for](mod@crate::select), and subgroup sizes where none is
-    /// asked for.
-    pub selects: bool,
+    /// What is [searched for](mod@crate::select); sizes only where none is asked for.
+    pub search: Search,
     /// Whether what is undefined where it goes wrong is checked (`qd-add-checks`).
     pub checks: bool,
 }
@@ -208,12 +219,12 @@ impl Target {
         Self {
             capabilities: cpu::capabilities(),
             wave: None,
-            selects: false,
+            search: Search::Unseen,
             checks: false,
         }
     }
 
-    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `cpu,checked`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
+    /// Reads `cpu`, `cpu,wave=N`, `cpu,select`, `cpu,fixed`, `cpu,checked`, `nvptx:sm_90` or `vulkan:1.3,subgroup=N`.
     ///
     /// # Errors
     ///
@@ -231,15 +242,13 @@ impl Target {
     /// message that lists what there is.
     pub fn of(spec: &TargetSpec) -> Result<Self, String> {
         let name = spec.name();
-        let Some((_, row)) = TARGETS.iter().find(|(known, _)| *known == name) else {
-            return Err(unknown(name));
-        };
         let mut target = Self {
-            capabilities: row(),
+            capabilities: Capabilities::of(name)?,
             wave: None,
-            selects: false,
+            search: Search::Fixed,
             checks: false,
         };
+        let mut search = None;
         let size = target.capabilities.kind.wave_option();
         for option in spec.options() {
             match option.split_once('=') {
@@ -249,21 +258,47 @@ impl Target {
                 Some((key, wave)) if key == size => {
                     target.wave = Some(read_wave(&target.capabilities, wave)?);
                 }
-                None if option == "select" => target.selects = true,
+                None if option == "select" && search != Some(Search::Fixed) => {
+                    search = Some(Search::All);
+                }
+                None if option == "fixed" && search != Some(Search::All) => {
+                    search = Some(Search::Fixed);
+                }
+                None if ["fixed", "select"].contains(&option) => {
+                    return Err(format!(
+                        "target '{name}' is given both 'select' and 'fixed'"
+                    ));
+                }
                 None if option == "checked" => target.checks = true,
                 _ => {
                     return Err(format!(
-                        "unknown option '{option}' of target '{name}': expected {size}=N, checked or select"
+                        "unknown option '{option}' of target '{name}': expected {size}=N, checked, select or fixed"
                     ));
                 }
             }
         }
-        if target.selects && !has_costs(name) {
-            return Err(format!(
-                "target '{name}' has no option 'select': there are no costs of it"
-            ));
-        }
+        target.search = match (has_costs(name), search) {
+            (true, search) => search.unwrap_or(Search::Unseen),
+            (false, Some(Search::All)) => {
+                return Err(format!(
+                    "target '{name}' has no option 'select': there are no costs of it"
+                ));
+            }
+            (false, _) => Search::Fixed,
+        };
         Ok(target)
+    }
+}
+
+impl Capabilities {
+    /// The row of a target without options.
+    ///
+    /// # Errors
+    ///
+    /// There is none of this name: a message that lists what there is.
+    pub fn of(name: &str) -> Result<Self, String> {
+        let row = TARGETS.iter().find(|(known, _)| *known == name);
+        row.map(|(_, row)| row()).ok_or_else(|| unknown(name))
     }
 }
 
@@ -337,9 +372,19 @@ mod tests {
         assert_eq!(target.capabilities.orientation, Orientation::Latency);
         assert_eq!(target.wave, Some(16));
         assert_eq!(Target::parse("cpu").unwrap().wave, None);
-        assert!(!Target::parse("cpu").unwrap().selects);
-        let selects = Target::parse("cpu,select,wave=8").unwrap();
-        assert!(selects.selects && selects.wave == Some(8));
+    }
+
+    #[test]
+    fn what_is_searched_for() {
+        let search = |text| Target::parse(text).map(|target| target.search);
+        assert_eq!(search("cpu"), Ok(Search::Unseen));
+        assert_eq!(search("cpu,wave=8,select"), Ok(Search::All));
+        assert_eq!(search("cpu,fixed,fixed"), Ok(Search::Fixed));
+        assert_eq!(search("any"), Ok(Search::Fixed));
+        let both = "target 'cpu' is given both 'select' and 'fixed'";
+        for text in ["cpu,select,fixed", "cpu,fixed,select"] {
+            assert_eq!(search(text), Err(both.into()));
+        }
     }
 
     #[test]
@@ -391,7 +436,7 @@ mod tests {
         );
         assert_eq!(
             message("cpu,threads=2"),
-            "unknown option 'threads=2' of target 'cpu': expected wave=N, checked or select"
+            "unknown option 'threads=2' of target 'cpu': expected wave=N, checked, select or fixed"
         );
         assert_eq!(
             message("vulkan:1.3,subgroup=5"),
@@ -421,7 +466,7 @@ mod tests {
         }
         assert_eq!(
             message("vulkan:1.3,wave=8"),
-            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N, checked or select"
+            "unknown option 'wave=8' of target 'vulkan:1.3': expected subgroup=N, checked, select or fixed"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::open;
 use qd_frontend::TargetSpec;
-use qd_lowering::targets::{Kind, Orientation, Target};
+use qd_lowering::targets::{Kind, Orientation, Search, Target};
 use std::{env, sync::LazyLock};
 
 /// The target that is compared with the interpreter: the one that `QD_TARGET` names, or
@@ -50,7 +50,7 @@ fn is_chosen() -> bool {
     static CHOSEN: LazyLock<bool> = LazyLock::new(|| {
         let is_asked = env::var("QD_WAVES").is_ok_and(|value| value == "chosen");
         let (name, target) = &*TARGET;
-        let may_be = target.wave.is_none() && name.split(',').any(|option| option == "select");
+        let may_be = target.wave.is_none() && target.search == Search::All;
         assert!(
             may_be || !is_asked,
             "QD_WAVES=chosen: {name} names a size, or does not have 'select'"

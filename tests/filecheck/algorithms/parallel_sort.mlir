@@ -5,7 +5,7 @@
 
 // CHECK-LABEL: qd.grid.kernel @k
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
-// CHECK:         qd.grid.phase "parallel_sort" blocks(%[[ONE]]) threads(256) {
+// CHECK:         qd.grid.phase "parallel_sort" blocks(%[[ONE]]) threads(256) attributes {qd.wave = "any"} {
 // CHECK:           scf.for
 // CHECK:             scf.for
 // CHECK:               scf.for

@@ -8,7 +8,7 @@
 // CHECK-LABEL: qd.grid.kernel @one_level
 // CHECK-SAME:    %[[A:[a-z0-9]+]]: memref<?xf32>, %[[OUT:[a-z0-9]+]]: memref<1xf32>, %[[S:[a-z0-9]+]]: memref<?xi32>, %[[N:[a-z0-9]+]]: memref<i32>
 // CHECK:         %[[ONE:.*]] = arith.constant 1 : index
-// CHECK:         qd.grid.phase "reduce.0" blocks(%[[ONE]]) threads(256) {
+// CHECK:         qd.grid.phase "reduce.0" blocks(%[[ONE]]) threads(256) attributes {qd.wave = "any"} {
 // CHECK:           %[[COUNT:.*]] = memref.load %[[N]][] : memref<i32>
 // CHECK:           scf.if
 // CHECK:             %[[V:.*]] = scf.if %{{.*}} -> (f32) {

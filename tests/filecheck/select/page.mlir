@@ -10,8 +10,8 @@
 // RUN: FileCheck %s --input-file=%t.cpu --check-prefix=CPU
 // RUN: qd-run %s --target=cpu,select --explain=%t.run --arg 'in=[1,-2,3]' --print out | FileCheck %s --check-prefix=RAN
 // RUN: FileCheck %s --input-file=%t.run --check-prefix=CPU
-// RUN: not qd-opt %s --to=subgroup --target=cpu --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
-// RUN: not qd-translate %s --target=cpu --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not qd-opt %s --to=subgroup --target=cpu,fixed --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: not qd-translate %s --target=cpu,fixed --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not qd-opt %s --to=subgroup --target=cpu,select --explain=%t/no/folder -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDER
 
 // CHECK:      <!doctype html>
@@ -37,7 +37,7 @@
 
 // RAN: out = [4, 4, 4]
 
-// NONE: --explain={{.*}}.none: nothing was selected: only what is compiled for a target with the option 'select', such as cpu,select, is explained
+// NONE: --explain={{.*}}.none: nothing was selected: only what is compiled for a target with costs, and without the option 'fixed', is explained
 
 // FOLDER: qd-opt: --explain={{.*}}: No such file or directory
 

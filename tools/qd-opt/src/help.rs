@@ -23,7 +23,7 @@ LEVELS AND TRACES:
                      written each time, else those that were lowered again. No other passes
   --trace=<file>     write a Chrome trace of every pass
   --explain=<file>   write a page for a browser: which subgroup sizes and lowerings were chosen of
-                     which, and why. It goes with targets that select: --target=cpu,select
+                     which, and why
 
   The pipelines of --to have print-plan=true, which writes to standard error why phases were fused
   and in what order launches wait for each other: --qd-to-plan='target=cpu print-plan=true'

@@ -99,7 +99,7 @@ pub struct Cli {
     pub schedule: Option<String>,
 
     /// Writes a page for a browser: which subgroup sizes and lowerings were chosen of which, and why.
-    /// It goes with targets that select, such as cpu,select, and compiles the kernel anew.
+    /// It compiles the kernel anew.
     #[arg(long, value_name = "FILE.html", conflicts_with = "interpret")]
     pub explain: Option<PathBuf>,
 

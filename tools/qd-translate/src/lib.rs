@@ -47,7 +47,7 @@ pub struct Cli {
     pub no_cache: bool,
 
     /// Writes a page for a browser: which subgroup sizes and lowerings were chosen of which, and why.
-    /// It goes with targets that select, such as cpu,select, and compiles all anew.
+    /// It compiles all anew.
     #[arg(long, value_name = "FILE.html")]
     pub explain: Option<PathBuf>,
 

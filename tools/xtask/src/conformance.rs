@@ -85,23 +85,23 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
 
 /// The programs of single collectives.
 const COLLECTIVES: [&str; 4] = ["simt", "subgroups", "blocks", "forms"];
-/// The targets that they run on with lowerings that are searched for, at one size each: all sizes take minutes.
-const SELECTED: [&str; 2] = ["cpu,wave=8,select", "amdgpu:gfx1100,wave=32,select"];
+/// The targets that they run on with usual lowerings, without the search, at one size each: all sizes take minutes.
+const FIXED: [&str; 2] = ["cpu,wave=8,fixed", "amdgpu:gfx1100,wave=32,fixed"];
 
 /// Lavapipe, at one size, likewise.
-const SELECTED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,select", 8);
+const FIXED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,fixed", 8);
 /// The programs whose results are the same at every size, and the target on which the search chooses it.
 const CHOSEN: [&str; 4] = ["aliasing", "control", "fusion", "private_memory"];
 const CHOOSING: &str = "cpu,select";
 
-/// Runs what is fast and has every collective with lowerings that are searched for; and what does not depend on the
-/// size at the one that is chosen.
-pub fn run_selected(workspace: &Workspace) -> Result<Report> {
+/// Runs what is fast and has every collective without the search, which all other runs have; and what does not depend
+/// on the size at the one that is chosen.
+pub fn run_fixed(workspace: &Workspace) -> Result<Report> {
     lavapipe::is_there()?;
     let suite = Suite::build(workspace)?;
     let collectives = suite.only(&COLLECTIVES);
-    let [host, chip] = SELECTED;
-    let (vulkan, lanes) = SELECTED_VULKAN;
+    let [host, chip] = FIXED;
+    let (vulkan, lanes) = FIXED_VULKAN;
     let runs = [
         (host, collectives.run(host, |_| {})?),
         (

@@ -51,8 +51,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
             .collect(),
     };
     let is_rdna = |chip: &Chip| CHIPS.iter().any(|(name, _)| *name == chip.architecture);
-    let mut chips: Vec<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
-    chips.iter_mut().for_each(|chip| chip.selects = true);
+    let chips: Vec<Chip> = oracle::all().into_iter().filter(is_rdna).collect();
     workers::share(chips, |chip| maker.of_chip(&chip))?;
     let folder = folder.to_string_lossy();
     print!(

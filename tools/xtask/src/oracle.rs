@@ -39,8 +39,8 @@ pub struct Chip {
     pub architecture: String,
     /// Lanes in a wave.
     pub wave: u32,
-    /// Whether lowerings are searched for.
-    pub selects: bool,
+    /// Whether lowerings are those that are usual, and not searched for.
+    pub is_fixed: bool,
 }
 
 impl Chip {
@@ -51,8 +51,8 @@ impl Chip {
 
     /// The target's name.
     pub fn target(&self) -> String {
-        let select = if self.selects { ",select" } else { "" };
-        format!("{PREFIX}{},wave={}{select}", self.architecture, self.wave)
+        let fixed = if self.is_fixed { ",fixed" } else { "" };
+        format!("{PREFIX}{},wave={}{fixed}", self.architecture, self.wave)
     }
 }
 
@@ -62,7 +62,7 @@ pub fn all() -> Vec<Chip> {
         let chip = |wave: &u32| Chip {
             architecture: (*name).to_owned(),
             wave: *wave,
-            selects: false,
+            is_fixed: false,
         };
         waves.iter().map(chip).collect::<Vec<_>>()
     };
@@ -83,13 +83,13 @@ pub fn chips(target: &str) -> Result<Vec<Chip>> {
         names.join(", ")
     );
     for option in options.split(',').filter(|option| !option.is_empty()) {
-        if option == "select" {
-            chips.iter_mut().for_each(|chip| chip.selects = true);
+        if option == "fixed" {
+            chips.iter_mut().for_each(|chip| chip.is_fixed = true);
             continue;
         }
         let Some(wave) = option.strip_prefix("wave=") else {
             bail!(
-                "'{option}' is not an option of AMD's targets: they have wave=32, wave=64 or select"
+                "'{option}' is not an option of AMD's targets: they have wave=32, wave=64 or fixed"
             );
         };
         let waves: Vec<String> = chips.iter().map(|chip| chip.wave.to_string()).collect();
@@ -281,8 +281,8 @@ mod tests {
             ["amdgpu:gfx1201,wave=32"]
         );
         assert_eq!(
-            targets("amdgpu:gfx942,select"),
-            ["amdgpu:gfx942,wave=64,select"]
+            targets("amdgpu:gfx942,fixed"),
+            ["amdgpu:gfx942,wave=64,fixed"]
         );
         assert_eq!(all().len(), 5);
     }

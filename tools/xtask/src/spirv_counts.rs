@@ -48,7 +48,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
 /// Of a row at a size; none where it needs more than Vulkan promises.
 fn of_row(workspace: &Workspace, folder: &Path, row: &Path, size: u32) -> Result<Option<Counts>> {
     let mut counts = [0; 2];
-    for (count, option) in counts.iter_mut().zip(["", ",select"]) {
+    for (count, option) in counts.iter_mut().zip([",fixed", ""]) {
         let name = algorithms::row_of(row);
         let module = folder.join(format!("{name}.{size}{option}.spv"));
         let mut translate = algorithms::tool(workspace, "qd-translate");

@@ -103,10 +103,10 @@ const STEPS: &[Step] = &[
         run: |workspace| amd::run_in_turns(workspace, &[]),
     },
     Step {
-        name: "selected",
-        rerun: "cargo xtask conformance --selected",
+        name: "fixed",
+        rerun: "cargo xtask conformance --fixed",
         needed: false,
-        run: conformance::run_selected,
+        run: conformance::run_fixed,
     },
     Step {
         name: "lit",

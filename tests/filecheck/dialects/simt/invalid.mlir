@@ -615,17 +615,17 @@ qd.grid.kernel @radix_phase(%n: index) {
 // The wave
 //===----------------------------------------------------------------------===//
 
-// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 128 : i64}}
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32, 64 or "any", but is 128 : i64}}
 func.func private @wave() attributes {qd.wave = 128 : i64}
 
 // -----
 
-// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is 48 : i64}}
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32, 64 or "any", but is 48 : i64}}
 func.func private @wave() attributes {qd.wave = 48 : i64}
 
 // -----
 
-// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32 or 64, but is "32"}}
+// expected-error@+1 {{'func.func' op 'qd.wave' must be 4, 8, 16, 32, 64 or "any", but is "32"}}
 func.func private @wave() attributes {qd.wave = "32"}
 
 // -----

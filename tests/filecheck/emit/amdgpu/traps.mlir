@@ -1,11 +1,11 @@
 // What has gone wrong for others on AMD's GPUs, each in the code that we make.
 
-// RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64 --emit=asm | FileCheck %s --check-prefixes=CHECK,GFX11
-// RUN: qd-translate %s --target=amdgpu:gfx1201,wave=64 --emit=asm | FileCheck %s --check-prefixes=CHECK,GFX12
-// RUN: qd-translate %s --target=amdgpu:gfx90a --emit=asm | FileCheck %s --check-prefixes=CHECK,CDNA,GFX90A
-// RUN: qd-translate %s --target=amdgpu:gfx942 --emit=asm | FileCheck %s --check-prefixes=CHECK,CDNA,GFX942
+// RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64,fixed --emit=asm | FileCheck %s --check-prefixes=CHECK,GFX11
+// RUN: qd-translate %s --target=amdgpu:gfx1201,wave=64,fixed --emit=asm | FileCheck %s --check-prefixes=CHECK,GFX12
+// RUN: qd-translate %s --target=amdgpu:gfx90a,fixed --emit=asm | FileCheck %s --check-prefixes=CHECK,CDNA,GFX90A
+// RUN: qd-translate %s --target=amdgpu:gfx942,fixed --emit=asm | FileCheck %s --check-prefixes=CHECK,CDNA,GFX942
 // `llvm.amdgcn.wave.shuffle` is compiled wrongly by GlobalISel, and `ballot.i32` not at all for 64 lanes.
-// RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64 --emit=llvm-ir | FileCheck %s --check-prefix=IR
+// RUN: qd-translate %s --target=amdgpu:gfx1100,wave=64,fixed --emit=llvm-ir | FileCheck %s --check-prefix=IR
 // IR-NOT:      {{wave.shuffle|ballot.i32}}
 // IR:          call i64 @llvm.amdgcn.ballot.i64
 // IR-NOT:      {{wave.shuffle|ballot.i32}}

@@ -201,8 +201,8 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
     };
     for wave in setting.waves.iter().chain([&default]) {
         let target = match setting.waves.len() {
-            1 => setting.target.clone(),
-            _ => format!("{},wave={wave}", setting.target),
+            1 => format!("{},fixed", setting.target),
+            _ => format!("{},wave={wave},fixed", setting.target),
         };
         all.push(setting.load(kernel, &source, &target)?);
     }
