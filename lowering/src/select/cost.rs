@@ -286,6 +286,8 @@ impl<'a> Question<'a> {
 #[derive(Clone, Debug)]
 pub struct Costs {
     rows: Vec<Row>,
+    /// Whether none are of a file.
+    pub are_ours: bool,
 }
 
 impl Costs {
@@ -299,7 +301,7 @@ impl Costs {
         target: &Capabilities,
         file: Option<&str>,
     ) -> Result<'c, Self> {
-        let mut rows = OURS.clone();
+        let mut costs = Self::ours(target);
         if let Some(path) = file {
             // Lines and columns begin at 1; what is about the whole file is at its start.
             let at = |line: usize, column: usize| {
@@ -317,10 +319,19 @@ impl Costs {
                     .map_or(&*text, |(said, _)| said);
                 Diagnostic::new(at(error.line(), error.column()), message)
             })?;
-            rows.extend(given);
+            let of_target = |row: &Row| row.targets.contains(&target.name);
+            costs.rows.extend(given.into_iter().filter(of_target));
+            costs.are_ours = false;
         }
-        rows.retain(|row| row.targets.contains(&target.name));
-        Ok(Self { rows })
+        Ok(costs)
+    }
+
+    fn ours(target: &Capabilities) -> Self {
+        let of_target = OURS.iter().filter(|row| row.targets.contains(&target.name));
+        Self {
+            rows: of_target.cloned().collect(),
+            are_ours: true,
+        }
     }
 
     /// What limits residency, as the row `resident` or one of [`LIMITS`] has it.
@@ -390,10 +401,7 @@ pub struct Figure {
 
 /// What our table says of a form, or of a class of ops, of a target.
 pub fn figure(target: &Capabilities, form: &str, op: &str, wave: u32) -> Option<Figure> {
-    let rows = OURS.iter().filter(|row| row.targets.contains(&target.name));
-    let costs = Costs {
-        rows: rows.cloned().collect(),
-    };
+    let costs = Costs::ours(target);
     let row = costs.row(&Question::new(form, op, wave))?;
     let (_, pipe) = PIPES.iter().find(|(pipe, _)| *pipe == row.pipe)?;
     Some(Figure {

@@ -5,10 +5,8 @@
 //! such sum but the larger of bounds: so the pipe that bounds it weighs twice as much in the
 //! next round, and the best of all rounds by time is taken, or the body as it is.
 //!
-//! Where a body has a part that is too large for the exact search, one class at a time is changed
-//! while that helps, from the body as it is and from the cheapest tree of each class: then two
-//! changes that help together alone are not found. How often is counted, too. Acyclicity is a
-//! condition of each choice.
+//! Where a body has a part that is too large for the exact search, each class of it gets its cheapest tree, if the body
+//! takes less then: what is shared counts each time, so that more may be found. Acyclicity is a condition of each choice.
 
 use super::{
     WORTH,
@@ -393,16 +391,10 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
     if !unsure.is_empty() {
         unsure.sort_unstable();
         unsure.dedup();
-        // From what was found, and from that with the cheapest trees where the search came to no end.
-        let mut of_trees = best.0.clone();
-        let trees = judge.trees(&original);
+        // What was found, with the cheapest trees where the search came to no end.
+        let (mut of_trees, trees) = (best.0.clone(), judge.trees(&original));
         unsure.iter().for_each(|at| of_trees[*at] = trees[*at]);
-        let differs = of_trees != best.0;
-        let (of_trees, found) = rayon::join(
-            || differs.then(|| judge.improved(of_trees, &unsure)).flatten(),
-            || judge.improved(best.0.clone(), &unsure),
-        );
-        take(&mut best, of_trees);
+        let found = judge.whole(&of_trees).map(|whole| (of_trees, whole));
         take(&mut best, found);
     }
     let (best, whole) = best;

@@ -6,18 +6,11 @@ use super::{
     extract::{Prices, Setting, Structure, sum},
     price::Candidate,
 };
-use rayon::prelude::*;
 
-/// Rounds in which each class is asked for something better.
+/// Rounds in which the cheapest tree of each class is looked for.
 const ROUNDS: usize = 3;
 /// By how much of itself a term has to help to take the place of the body's own.
 const LEAST_GAIN: f64 = 0.03;
-/// Classes that are looked at, in all, while one at a time is changed.
-const MOST_LOOKS: usize = 250_000;
-/// Terms that are looked at at once, of each thread.
-const TRIES: usize = 4;
-/// Parts of a body in front of which it is kept what it takes up to there.
-const STRETCHES: usize = 16;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
 const PARTS: f64 = 1024.0;
 
@@ -87,13 +80,10 @@ impl Judge<'_> {
                 let uses = cost.uses.iter().zip(weights);
                 let uses: f64 = uses.map(|(r#use, weight)| r#use * weight).sum();
                 let own = (uses + cost.latency / self.setting.resident) * frequency * PARTS;
-                let bias = match class.home.is_some() && number != original[at] {
-                    true => 1.0 + LEAST_GAIN,
-                    false => 1.0,
-                };
+                let own = own * self.bias(at, number, original);
                 Some(Way {
                     number,
-                    cost: (own * bias).round() as u64,
+                    cost: own.round() as u64,
                     needs: term.values.as_slice().into(),
                 })
             });
@@ -105,6 +95,14 @@ impl Judge<'_> {
         let roots = roots.flat_map(|(_, operands)| operands).copied();
         let roots: Vec<usize> = roots.filter(|root| *root < ways.len()).collect();
         exact::cheapest(ways, &roots, &original[..structure.in_graph])
+    }
+
+    /// What a term counts more than it costs, where the body has another.
+    fn bias(&self, class: usize, number: usize, original: &[usize]) -> f64 {
+        match self.structure.classes[class].home.is_some() && number != original[class] {
+            true => 1.0 + LEAST_GAIN,
+            false => 1.0,
+        }
     }
 
     /// The cheapest tree of each class, where there is one; what is shared counts each time.
@@ -120,6 +118,7 @@ impl Judge<'_> {
                         continue;
                     };
                     let own = sum(&candidate.cost, self.setting.resident);
+                    let own = own * self.bias(at, number, original);
                     let below: f64 = term.values.iter().map(|value| best[*value].0).sum();
                     if own + below < best[at].0 {
                         best[at] = (own + below, number);
@@ -134,132 +133,22 @@ impl Judge<'_> {
         best.into_iter().map(|(_, at)| at).collect()
     }
 
-    /// A choice, changed in some classes where that helps, and what it comes to; none if it is none.
-    pub(super) fn improved(
-        &self,
-        mut choice: Vec<usize>,
-        classes: &[usize],
-    ) -> Option<(Vec<usize>, Whole)> {
-        let mut trail = self.trail(&choice)?;
-        let mut whole = self.whole_of(trail.last()?);
-        let mut looks = MOST_LOOKS / self.structure.classes.len().max(1);
-        let at_once = TRIES * rayon::current_num_threads();
-        // The next term to look at: a place in the rounds through the classes, and its number. Once nothing helped in all
-        // classes in a row, another look finds the same.
-        let (mut place, mut number) = (0, 0);
-        let mut end = classes.len();
-        loop {
-            let mut tries = Vec::new();
-            while place < end && tries.len() < at_once {
-                let at = classes[place % classes.len()];
-                if let Some(r#try) = self.try_of(at, number, &choice, &trail) {
-                    tries.push((place, r#try));
-                }
-                number += 1;
-                if number >= self.structure.classes[at].terms.len() {
-                    (place, number) = (place + 1, 0);
-                }
-            }
-            let is_last = tries.len() > looks;
-            tries.truncate(looks);
-            looks -= tries.len();
-            let start = || (choice.clone(), self.start());
-            let look = |(changed, walk): &mut (Vec<usize>, Walk), (_, r#try): &(usize, Try)| {
-                let before = std::mem::replace(&mut changed[r#try.class], r#try.number);
-                walk.go_back(&trail[r#try.unused - 1]);
-                let found = self.walk(changed, walk, self.sites());
-                changed[r#try.class] = before;
-                let found = found.map(|()| self.whole_of(walk));
-                found.filter(|found| self.gains(&whole, found, r#try.class, before))
-            };
-            // Most help nothing, so that the next are looked at as if none did.
-            let found = tries.par_iter().map_init(start, look);
-            let found: Vec<Option<Whole>> = found.collect();
-            let first = found.into_iter().zip(&tries).enumerate();
-            let mut gains = first.filter_map(|(at, (found, r#try))| Some((at, found?, r#try)));
-            if let Some((at, found, (of, r#try))) = gains.next() {
-                looks += tries.len() - at - 1;
-                (place, number) = (*of, r#try.number + 1);
-                // The class itself is looked at again as the last.
-                end = (place + classes.len() + 1).min(ROUNDS * classes.len());
-                if number >= self.structure.classes[r#try.class].terms.len() {
-                    (place, number) = (place + 1, 0);
-                }
-                choice[r#try.class] = r#try.number;
-                whole = found;
-                trail.truncate(r#try.unused);
-                self.follow(&choice, &mut trail)?;
-            } else if is_last || place >= end {
-                return Some((choice, whole));
-            }
-        }
-    }
-
-    /// A term to look at in place of that which is chosen; none where it is that, has no price or its class is not used.
-    fn try_of(&self, class: usize, number: usize, choice: &[usize], trail: &[Walk]) -> Option<Try> {
-        let of = &self.structure.classes[class];
-        if number == choice[class] || number >= of.terms.len() {
-            return None;
-        }
-        self.prices.of(of, number)?;
-        // In front of its first use nothing changes. What is unused costs nothing.
-        let unused = trail.partition_point(|walk| matches!(walk.seen[class], Seen::No));
-        (unused < trail.len()).then_some(Try {
-            class,
-            number,
-            unused,
-        })
-    }
-
-    fn gains(&self, before: &Whole, after: &Whole, class: usize, number: usize) -> bool {
-        let own = self.prices.of(&self.structure.classes[class], number);
-        let own = own.map_or(0.0, |candidate| sum(&candidate.cost, self.setting.resident));
-        let own = own / f64::from(self.setting.wave);
-        after.is_better(before) && before.sum - after.sum >= LEAST_GAIN * own
-    }
-
-    fn sites(&self) -> usize {
-        self.structure.block_of.len()
-    }
-
     /// What the body takes; none where the choice is circular, or there is no way to do a term.
     pub(super) fn whole(&self, choice: &[usize]) -> Option<Whole> {
-        let mut walk = self.start();
-        self.walk(choice, &mut walk, self.sites())?;
+        let walk = self.walk(choice)?;
         Some(self.whole_of(&walk))
     }
 
-    fn start(&self) -> Walk {
-        Walk {
-            at: 0,
-            seen: vec![Seen::No; self.structure.classes.len()],
-            longest: vec![0.0; self.structure.blocks.len()],
-            uses: [0.0; PIPES.len()],
-        }
-    }
-
-    /// A walk through the body as it was at some places, the last of which is the end.
-    fn trail(&self, choice: &[usize]) -> Option<Vec<Walk>> {
-        let mut trail = vec![self.start()];
-        self.follow(choice, &mut trail)?;
-        Some(trail)
-    }
-
-    /// Adds to a trail the places that it lacks.
-    fn follow(&self, choice: &[usize], trail: &mut Vec<Walk>) -> Option<()> {
-        for stretch in trail.len()..=STRETCHES {
-            let mut walk = trail.last()?.clone();
-            self.walk(choice, &mut walk, self.sites() * stretch / STRETCHES)?;
-            trail.push(walk);
-        }
-        Some(())
-    }
-
-    /// Goes on through the body to a site; none where the choice is circular, or there is no way to do a term.
-    fn walk(&self, choice: &[usize], walk: &mut Walk, to: usize) -> Option<()> {
+    /// Goes through the body; none where the choice is circular, or there is no way to do a term.
+    fn walk(&self, choice: &[usize]) -> Option<Walk> {
         let structure = self.structure;
+        let mut walk = Walk {
+            seen: vec![Seen::No; structure.classes.len()],
+            longest: vec![0.0; structure.blocks.len()],
+            uses: [0.0; PIPES.len()],
+        };
         let mut stack = Vec::new();
-        for at in walk.at..to {
+        for at in 0..structure.block_of.len() {
             let block = structure.block_of[at];
             let Some(candidate) = &self.skeleton[at] else {
                 continue;
@@ -268,7 +157,7 @@ impl Judge<'_> {
             for root in &structure.operands[at] {
                 if !walk.seen[*root].is_done() {
                     stack.push((*root, block));
-                    self.descend(choice, walk, &mut stack)?;
+                    self.descend(choice, &mut walk, &mut stack)?;
                 }
                 start = start.max(walk.seen[*root].at(block));
             }
@@ -278,8 +167,7 @@ impl Judge<'_> {
                 walk.seen[*result] = Seen::Done { block, end };
             }
         }
-        walk.at = to;
-        Some(())
+        Some(walk)
     }
 
     /// Does the classes on a stack, each for a block, and what they need.
@@ -350,18 +238,8 @@ impl Judge<'_> {
     }
 }
 
-/// A term to look at.
-struct Try {
-    class: usize,
-    number: usize,
-    /// The walks of the trail in which the class is not used.
-    unused: usize,
-}
-
-/// A walk through the body, up to a site.
-#[derive(Clone)]
+/// A walk through the body.
 struct Walk {
-    at: usize,
     /// Of each class.
     seen: Vec<Seen>,
     /// The longest way through each block.
@@ -370,14 +248,6 @@ struct Walk {
 }
 
 impl Walk {
-    /// Goes back to where another one was.
-    fn go_back(&mut self, to: &Self) {
-        self.at = to.at;
-        self.seen.copy_from_slice(&to.seen);
-        self.longest.copy_from_slice(&to.longest);
-        self.uses = to.uses;
-    }
-
     /// Adds what ends at `end` in a block that runs so often.
     fn add(&mut self, cost: &Cost, (block, frequency): (usize, f64), end: f64) {
         for (total, r#use) in self.uses.iter_mut().zip(&cost.uses) {

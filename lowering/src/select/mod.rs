@@ -43,6 +43,7 @@ mod materialise;
 mod occupancy;
 pub mod page;
 mod price;
+mod prices;
 mod reading;
 pub mod rules;
 mod saturate;

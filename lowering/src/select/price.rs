@@ -2,11 +2,13 @@
 //! and its expansion.
 //!
 //! What an expansion takes is not written down: the op is expanded in a function of its own,
-//! and what came of it is priced. Of several each is made. Each op is priced once, by what it is.
+//! and what came of it is priced. Of several each is made. Each op is priced once in a process, by what it is; one with
+//! regions, or by the costs of a file, once in a module.
 
 use super::{
     cost::{Cost, Costs, Question},
     language::{Head, Type},
+    prices::{self, Known},
     share::Threads,
     term::{self, Operand},
 };
@@ -34,8 +36,7 @@ use qd_passes::{
     expand_collectives::{self, expansions_of, is_expandable, keeps_bits},
     uniformity::Uniformity,
 };
-use rustc_hash::FxHashMap as HashMap;
-use std::fmt::Write;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -99,28 +100,6 @@ pub enum Subject<'c> {
     Term(Shape, u32),
     /// An op that is no term, in blocks of so many threads and subgroups of so many lanes.
     Op(Op<'c>, i64, u32),
-}
-
-/// What is priced, by what it costs depend on.
-#[derive(Clone, PartialEq, Eq, Hash)]
-enum Known {
-    Term(Shape, u32),
-    /// An op of a signature.
-    Alike(String, i64, u32),
-    /// An op with regions.
-    Itself(Key, i64, u32),
-}
-
-impl Known {
-    fn of(subject: &Subject<'_>) -> Self {
-        match subject {
-            Subject::Term(shape, wave) => Self::Term(shape.clone(), *wave),
-            Subject::Op(op, threads, wave) => match signature(*op) {
-                Some(signature) => Self::Alike(signature, *threads, *wave),
-                None => Self::Itself(op.key(), *threads, *wave),
-            },
-        }
-    }
 }
 
 /// An op at the end of a function of its own, in a module of its own.
@@ -203,19 +182,25 @@ impl<'a, 'c> Pricer<'a, 'c> {
     ///
     /// There is no cost of something.
     pub fn learn(&mut self, subjects: impl IntoIterator<Item = Subject<'c>>) -> Result<'c, ()> {
-        let (mut asked, mut samples) = (Vec::new(), Vec::new());
-        for subject in subjects {
-            if matches!(&subject, Subject::Term(shape, wave) if !has_ways(shape, *wave)) {
-                continue;
-            }
+        let has_several = |subject: &Subject<'_>| match subject {
+            Subject::Term(shape, wave) => has_ways(shape, *wave),
+            Subject::Op(..) => true,
+        };
+        let (mut asked, mut seen) = (Vec::new(), HashSet::default());
+        for subject in subjects.into_iter().filter(has_several) {
             let known = Known::of(&subject);
-            if !self.known.contains_key(&known) {
-                // Until it is.
-                self.known.insert(known.clone(), Vec::new());
-                asked.push(known);
-                samples.push(self.sample(&subject));
+            if !self.known.contains_key(&known) && seen.insert(known.clone()) {
+                asked.push((known, subject));
             }
         }
+        if self.costs.are_ours {
+            let asked_for = asked.iter().map(|(known, _)| known);
+            self.known
+                .extend(prices::found(&self.target.name, asked_for));
+            asked.retain(|(known, _)| !self.known.contains_key(known));
+        }
+        let samples = asked.iter().map(|(_, subject)| self.sample(subject));
+        let samples: Vec<_> = samples.collect();
         let _span = tracing::info_span!("price", ops = asked.len()).entered();
         let of_sample = |sample: Option<Sample<'c>>| match sample {
             Some(sample) => ir::edit(|| self.ways_of(&sample)),
@@ -223,9 +208,13 @@ impl<'a, 'c> Pricer<'a, 'c> {
         };
         // Safety: a sample is in a module of its own, and what of the pricer is used is only read.
         let ways = unsafe { ir::read_each(samples, of_sample) };
-        for (known, ways) in asked.into_iter().zip(ways) {
-            self.known.insert(known, ways?);
+        let ways = ways.into_iter().collect::<Result<'c, Vec<_>>>()?;
+        let new = asked.into_iter().map(|(known, _)| known).zip(ways);
+        let new: Vec<_> = new.collect();
+        if self.costs.are_ours {
+            prices::keep(&self.target.name, &new);
         }
+        self.known.extend(new);
         Ok(())
     }
 
@@ -730,19 +719,4 @@ fn keeps_masks(op: Op<'_>) -> bool {
 /// Whether a function is an instruction on integers, as `qd.math`'s of the same kind are.
 fn counts_bits(name: &str) -> bool {
     ["math.ctpop", "math.ctlz", "math.cttz"].contains(&name)
-}
-
-/// What an op without regions is, but for its operands; none of one with some.
-fn signature(op: Op<'_>) -> Option<String> {
-    if (0..op.region_count()).any(|region| op.region_block(region).is_some()) {
-        return None;
-    }
-    let mut text = op.full_name().to_owned();
-    for value in op.operand_values() {
-        let _ = write!(text, " {}", value.r#type());
-    }
-    for (name, value) in op.attributes() {
-        let _ = write!(text, " {:?}={value}", name.as_string_ref().as_str());
-    }
-    Some(text)
 }
