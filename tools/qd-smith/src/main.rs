@@ -80,7 +80,7 @@ struct Run {
     /// Stop after this long, such as 90s, 3m or 2h
     #[arg(long, value_parser = duration)]
     time: Option<Duration>,
-    /// A target to run kernels on; may be repeated. cpu is run at all of its subgroup sizes, and
+    /// A target to run kernels on; may be repeated. cpu is run at all of its subgroup sizes and at those that the compiler chooses, and
     /// vulkan:1.3 on lavapipe at 4, 8 and 16; others name their size, or have 32 lanes
     #[arg(long = "target", default_values_t = ["cpu".to_string(), "vulkan:1.3".to_string()])]
     targets: Vec<String>,
@@ -122,7 +122,11 @@ fn resolved(targets: &[String]) -> Vec<String> {
     let mut all = Vec::new();
     for target in targets {
         match target.as_str() {
-            "cpu" => all.extend([4, 8, 16, 32, 64].map(|n| format!("cpu,wave={n}"))),
+            // Without a size, the compiler chooses it where no result shows: as if it were the default, 32.
+            "cpu" => {
+                all.extend([4, 8, 16, 32, 64].map(|n| format!("cpu,wave={n}")));
+                all.push("cpu".into());
+            }
             "vulkan:1.3" => all.extend([4, 8, 16].map(|n| format!("vulkan:1.3,subgroup={n}"))),
             other => all.push(other.into()),
         }
