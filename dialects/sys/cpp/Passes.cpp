@@ -58,6 +58,21 @@ SmallVector<OptionSpec> copyOptions(intptr_t count, const QdOption *options) {
   return copies;
 }
 
+/// A flag may stand without a value, as those of MLIR's own passes.
+llvm::cl::ValueExpected expected(const OptionSpec &option) {
+  bool isFlag = option.initial == "true" || option.initial == "false";
+  return isFlag ? llvm::cl::ValueOptional : llvm::cl::ValueRequired;
+}
+
+using TextOption = detail::PassOptions::Option<std::string>;
+
+MlirStringRef textOf(const TextOption &option) {
+  StringRef text = option.getValue();
+  if (option.getValueExpectedFlag() == llvm::cl::ValueOptional)
+    text = llvm::StringSwitch<StringRef>(text).Cases({"", "1"}, "true").Case("0", "false").Default(text);
+  return wrap(text);
+}
+
 struct PassSpec {
   TypeID id;
   std::string name, argument, description;
@@ -75,7 +90,8 @@ public:
         spec(std::move(spec)) {
     for (const OptionSpec &option : this->spec->options)
       values.push_back(std::make_unique<Option<std::string>>(
-          *this, option.name, llvm::cl::desc(option.description), llvm::cl::init(option.initial)));
+          *this, option.name, llvm::cl::desc(option.description), llvm::cl::init(option.initial),
+          expected(option)));
   }
 
   StringRef getName() const override { return spec->name; }
@@ -94,7 +110,7 @@ public:
   void runOnOperation() override {
     SmallVector<MlirStringRef> arguments;
     for (const auto &value : values)
-      arguments.push_back(wrap(StringRef(value->getValue())));
+      arguments.push_back(textOf(*value));
     if (!spec->run(wrap(getOperation()), arguments.size(), arguments.data(), spec->data))
       signalPassFailure();
   }
@@ -109,7 +125,8 @@ struct PipelineOptions : public detail::PassOptions {
   explicit PipelineOptions(ArrayRef<OptionSpec> specs) {
     for (const OptionSpec &option : specs)
       values.push_back(std::make_unique<Option<std::string>>(
-          *this, option.name, llvm::cl::desc(option.description), llvm::cl::init(option.initial)));
+          *this, option.name, llvm::cl::desc(option.description), llvm::cl::init(option.initial),
+          expected(option)));
   }
   SmallVector<std::unique_ptr<Option<std::string>>> values;
 };
@@ -146,7 +163,7 @@ extern "C" void qdRegisterPipeline(const QdPipelineSpec *from) {
           return report(error);
         SmallVector<MlirStringRef> values;
         for (const auto &value : parsed.values)
-          values.push_back(wrap(StringRef(value->getValue())));
+          values.push_back(textOf(*value));
         std::string pipeline;
         auto sink = [](MlirStringRef text, void *to) {
           *static_cast<std::string *>(to) = unwrap(text).str();

@@ -1,6 +1,6 @@
 // What was chosen of what, and why; and costs of a file, by which an expansion is cheaper.
 
-// RUN: qd-opt %s --qd-select-lowering='target=amdgpu:gfx1100 explain=true' -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMD
+// RUN: qd-opt %s --qd-select-lowering='target=amdgpu:gfx1100 explain' -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMD
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 explain=true' 2>&1 | FileCheck %s --check-prefix=NVIDIA
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/dear-redux.json explain=true' 2>&1 | FileCheck %s --check-prefix=DEAR
 // RUN: qd-opt %s --to=subgroup --target=amdgpu:gfx1100,select | FileCheck %s --check-prefix=PIPELINE
