@@ -2,19 +2,19 @@
 //!
 //! Such control has to be the same in a subgroup, which is known of a collective's result and of none of
 //! its expansion's: of shuffles and sums nobody can tell. Where a target has a form of such an op, that is
-//! kept, though the expansion may be cheaper.
+//! kept, though the expansion may be cheaper; and a term takes the place of such an op only where it is seen to be the same.
 
 use qd_dialects::{
     interfaces::Collective,
     ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments},
 };
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// The ops of a body, by key, of which a branch or loop that holds a collective is made. Too many are of
 /// them where several values go through one op with regions.
 pub fn deciding(body: Op<'_>) -> HashSet<Key> {
     let all = body.nested();
-    let mut owners: HashMap<Key, Op<'_>> = HashMap::new();
+    let mut owners: HashMap<Key, Op<'_>> = HashMap::default();
     let mut stack: Vec<Value<'_>> = Vec::new();
     for op in all.iter().copied().filter(|op| op.region_count() > 0) {
         if Collective::of(op).is_some() {
@@ -33,7 +33,7 @@ pub fn deciding(body: Op<'_>) -> HashSet<Key> {
             stack.extend(sources(op));
         }
     }
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     while let Some(value) = stack.pop() {
         let from = value
             .defining_op()

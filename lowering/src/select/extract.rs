@@ -13,7 +13,7 @@ use super::{
     cost::{Cost, PIPES},
     import::{Body, Site},
     judge::{Judge, Whole},
-    language::{Head, Node},
+    language::{Facts, Graph, Head, Node, facts_of, is_whole},
     price::{Candidate, Pricer, Shape, Subject, in_subgroup, is_beyond, plain_class},
     term::asked_form,
 };
@@ -23,7 +23,7 @@ use qd_dialects::{
     diagnostic::Result,
     ir::{Key, Op, OpExt, Value, ValueExt},
 };
-use rustc_hash::FxHashMap as HashMap;
+use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
 /// Rounds of the exact search.
 const ROUNDS: usize = 3;
@@ -53,6 +53,9 @@ pub(super) struct Structure {
     pub(super) frequencies: Vec<f64>,
     /// Classes of the graph, in front of values that are in none.
     pub(super) in_graph: usize,
+    /// Classes of values that are the same in a subgroup and on which control around collectives depends, in the
+    /// order of the body.
+    pub(super) deciding: Vec<usize>,
 }
 
 /// What terms cost in subgroups of one size.
@@ -97,6 +100,8 @@ pub(super) struct Term {
     pub(super) values: Vec<usize>,
     /// What it costs by, by its place among all shapes.
     shape: Option<usize>,
+    /// Whether it is seen to be the same in a subgroup: if none of its values is, and if all of them are.
+    pub(super) is_uniform: [bool; 2],
 }
 
 impl Class {
@@ -142,8 +147,8 @@ pub struct Choice {
 }
 
 impl Problem {
-    /// Of a body whose graph is saturated.
-    pub fn new<'c>(body: &Body<'c>) -> Self {
+    /// Of a body whose graph is saturated, with the ops on which [control](super::control) around collectives depends.
+    pub fn new<'c>(body: &Body<'c>, deciding: &HashSet<Key>) -> Self {
         let graph = &body.graph;
         let mut ids: Vec<Id> = graph.classes().map(|class| class.id).collect();
         ids.sort();
@@ -186,6 +191,7 @@ impl Problem {
                         let next = shapes.len();
                         *shapes.entry(shape).or_insert(next)
                     }),
+                    is_uniform: [false, true].map(|all| is_uniform(graph, node, all)),
                 });
             }
             Class {
@@ -236,6 +242,10 @@ impl Problem {
             blocks[site.block] = site.frequency;
         }
         let frequencies = frequencies(body, &classes);
+        let decides = |site: &Site<'c>| site.is_uniform && deciding.contains(&site.op.key());
+        let deciding = body.sites.iter().filter(|site| decides(site));
+        let deciding = deciding.filter_map(|site| Some(place(site.term.as_ref()?.0)));
+        let deciding = deciding.collect();
         Self {
             structure: Structure {
                 classes,
@@ -245,6 +255,7 @@ impl Problem {
                 blocks,
                 frequencies,
                 in_graph,
+                deciding,
             },
             shapes: shapes.into_iter().map(|(shape, _)| shape).collect(),
             plain,
@@ -397,7 +408,9 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
         let found = judge.whole(&of_trees).map(|whole| (of_trees, whole));
         take(&mut best, found);
     }
-    let (best, whole) = best;
+    let (best, whole) = judge
+        .with_deciding(best, &original)
+        .unwrap_or((original, before));
     let terms = classes.iter().enumerate().filter_map(|(at, class)| {
         let term = class.terms.get(best[at])?;
         let cost = judge.prices.of(class, best[at])?.clone();
@@ -411,6 +424,22 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
         before,
         is_optimal: unsure.is_empty(),
     })
+}
+
+/// Whether a node is seen to be the same in a subgroup, if none of its values is or all of them are.
+fn is_uniform(graph: &Graph, node: &Node, all: bool) -> bool {
+    match node.head {
+        Head::Leaf(number) => graph.analysis.leaves[number as usize].uniform,
+        Head::Op(operator) => {
+            let of = |id: &Id| Facts {
+                uniform: all,
+                ..graph[*id].data
+            };
+            let values: Vec<Facts> = node.children()[operator.values()].iter().map(of).collect();
+            facts_of(operator, &values, is_whole(graph, operator, node)).uniform
+        }
+        _ => true,
+    }
 }
 
 /// How often the term of each class runs: as its first op does, or a collective as its token's

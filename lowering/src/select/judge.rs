@@ -3,7 +3,7 @@
 use super::{
     cost::{Cost, PIPES},
     exact::{self, Way, Ways},
-    extract::{Prices, Setting, Structure, sum},
+    extract::{Prices, Setting, Structure, Term, sum},
     price::Candidate,
 };
 
@@ -131,6 +131,49 @@ impl Judge<'_> {
             }
         }
         best.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// A choice, with the body's own term where control depends on it and another is not seen to be the same in a
+    /// subgroup; none where that is circular.
+    pub(super) fn with_deciding(
+        &self,
+        (mut choice, whole): (Vec<usize>, Whole),
+        original: &[usize],
+    ) -> Option<(Vec<usize>, Whole)> {
+        let mut seen = vec![None; choice.len()];
+        let deciding = self.structure.deciding.iter().copied();
+        let changed = deciding.filter(|at| choice[*at] != original[*at]);
+        let unseen: Vec<usize> = changed
+            .filter(|at| !self.is_seen_uniform(*at, &choice, &mut seen))
+            .collect();
+        if unseen.is_empty() {
+            return Some((choice, whole));
+        }
+        unseen.into_iter().for_each(|at| choice[at] = original[at]);
+        let whole = self.whole(&choice)?;
+        Some((choice, whole))
+    }
+
+    /// Whether the chosen term of a class is seen to be the same in a subgroup, by itself and what it is made of.
+    fn is_seen_uniform(&self, class: usize, choice: &[usize], seen: &mut [Option<bool>]) -> bool {
+        let mut stack = vec![class];
+        while let Some(at) = stack.last().copied() {
+            let term = self.structure.classes[at].terms.get(choice[at]);
+            let left = term.and_then(|term| {
+                let is_open = seen[at].is_none() && term.is_uniform == [false, true];
+                let mut values = term.values.iter().copied().filter(|_| is_open);
+                values.find(|value| seen[*value].is_none())
+            });
+            if let Some(value) = left {
+                stack.push(value);
+                continue;
+            }
+            let all = |term: &Term| term.values.iter().all(|value| seen[*value] == Some(true));
+            let is_uniform = term.is_some_and(|term| term.is_uniform[usize::from(all(term))]);
+            seen[at].get_or_insert(is_uniform);
+            stack.pop();
+        }
+        seen[class] == Some(true)
     }
 
     /// What the body takes; none where the choice is circular, or there is no way to do a term.

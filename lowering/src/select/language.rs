@@ -393,11 +393,7 @@ impl egg::Analysis<Node> for Analysis {
                     .iter()
                     .map(|id| of(*id))
                     .collect();
-                let is_whole = operator.cluster().map(|at| {
-                    let cluster = graph[operands[at]].nodes[0].head;
-                    cluster == Head::Cluster(None)
-                });
-                facts_of(operator, &values, is_whole)
+                facts_of(operator, &values, is_whole(graph, operator, node))
             }
         }
     }
@@ -425,8 +421,17 @@ impl egg::Analysis<Node> for Analysis {
     }
 }
 
+/// Whether an op works on whole subgroups, where it has clusters.
+pub fn is_whole(graph: &Graph, operator: Operator, node: &Node) -> Option<bool> {
+    use egg::Language;
+    let cluster = |at: usize| graph[node.children()[at]].nodes[0].head;
+    operator
+        .cluster()
+        .map(|at| cluster(at) == Head::Cluster(None))
+}
+
 /// Of an op's result. `whole`: whether it works on whole subgroups, where it has clusters.
-fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts {
+pub fn facts_of(operator: Operator, values: &[Facts], whole: Option<bool>) -> Facts {
     use Operator as Op;
     let first = values.first().copied().unwrap_or_default();
     let r#type = match operator {

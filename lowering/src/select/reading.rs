@@ -3,6 +3,7 @@
 
 use super::{
     allowed, asked_form,
+    control::deciding,
     extract::{Problem, Setting},
     import::Body,
     occupancy::Needs,
@@ -20,6 +21,7 @@ use qd_passes::{
     uniformity::Uniformity,
     verify_convergence::{self, Calls},
 };
+use rustc_hash::FxHashSet as HashSet;
 
 /// A body, with what rules add, and what it needs.
 pub struct Reading<'c> {
@@ -90,10 +92,14 @@ impl<'c> Reading<'c> {
             )
         };
         let body = body?;
+        let deciding = match body.graph.number_of_classes() {
+            0 => HashSet::default(),
+            _ => deciding(op),
+        };
         Ok(Self {
             op,
             threads,
-            problem: Problem::new(&body),
+            problem: Problem::new(&body, &deciding),
             body,
             waves,
             refused,
