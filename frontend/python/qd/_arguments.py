@@ -13,6 +13,7 @@ from qd import _foreign
 from qd._dtypes import OF_NUMPY, DataType, u1
 from qd._functions import ArrayOf, Baked, Members, Same, Template, container_of, is_data_oriented, is_template, members_of, signature_of
 from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
+from qd._tensor import Tensor
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNameError,
@@ -175,6 +176,8 @@ class Signature:
 
     def _kind(self, annotation):
         """What an annotation asks for: a template, an array, a scalar, or the members of a dataclass; None."""
+        if annotation is Tensor:
+            return Tensor
         if is_template(annotation):
             return Template()
         if (array := NdarrayType.of(annotation)) is not None:
@@ -229,11 +232,16 @@ class Signature:
 
     def _packer(self, kind):
         """What packs an argument, or a member of one, and says what it is compiled for."""
-        packers = {NdarrayType: self._array, Template: self._template, Record: self._record}
+        packers = {NdarrayType: self._array, Template: self._template, type(Tensor): self._tensor, Record: self._record}
         return packers.get(type(kind), self._scalar)
 
     def _packed(self, given, number, kind, value):
         return self._packer(kind)(given, number, kind, value)
+
+    def _tensor(self, given, number, kind, value):
+        if not isinstance(value, Tensor) and not _is_array(value):
+            raise _not_converted(number, value, "a field or an array is expected")
+        return self._template(given, number, kind, value)
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""

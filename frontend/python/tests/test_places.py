@@ -125,6 +125,9 @@ def test_tensors(backend, layout):
     assert a[1, 2] == 12 and not isinstance(a, qd.Tensor)
     if qd.cfg.arch == qd.cpu and layout == (1, 0):
         assert t.to_numpy(copy=False).strides == (4, 8)
+    for value in (3, 2.5, "t", None, [t], np.float32(1)):
+        with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 0 \(type=.*\) cannot .* a field or an array is expected"):
+            fill(value)
 
 
 def test_what_is_no_tensor():
