@@ -281,7 +281,10 @@ class Expressions:
             return self.literal(node, value)
         if isinstance(value, Array):
             raise self.error(QuadrantsTypeError, node, "an array is no scalar: it wants an index")
-        raise self.later(node, f"a value of type '{type(value).__name__}' in a kernel")
+        name = type(value).__name__
+        if value is None or isinstance(value, (str, bytes)):
+            raise self.error(QuadrantsTypeError, node, f"'{name}' is no type of a value that a kernel computes with")
+        raise self.later(node, f"a value of type '{name}' in a kernel")
 
     def literal(self, node, value, dtype=None):
         """A number of Python as a constant."""
@@ -357,12 +360,17 @@ class Expressions:
         if isinstance(base, Array):
             index = self.index(node, base)
             return self.made(node, "load", base.number, index.number)
-        if isinstance(base, Value):
-            raise self.error(QuadrantsTypeError, node, f"'{base.dtype}' is a scalar, and has no elements")
+        self.check_elements(node, base)
         key = self.expression(node.slice)
         if isinstance(key, Value):
             raise self.later(node, "an index that is computed, of an object of Python,")
         return self.known(node, base[key])
+
+    def check_elements(self, node, base):
+        """That something may have elements."""
+        if isinstance(base, Value) or is_number(base):
+            name = base.dtype if isinstance(base, Value) else type(base).__name__
+            raise self.error(QuadrantsTypeError, node, f"'{name}' is a scalar, and has no elements")
 
     def index(self, node, array):
         """The index of an element, as the array lies in memory: the last dimension is contiguous."""

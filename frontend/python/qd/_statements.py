@@ -137,6 +137,7 @@ class Statements(Calls):
         array = self.expression(target.value)
         if isinstance(array, tuple):
             raise self.error(QuadrantsTypeError, target, "elements of a tuple are not assigned: assign all of it")
+        self.check_elements(target, array)
         if not isinstance(array, Array):
             raise self.later(target, "an assignment to an element of what is no array")
         return array
