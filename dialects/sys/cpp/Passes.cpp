@@ -69,7 +69,10 @@ using TextOption = detail::PassOptions::Option<std::string>;
 MlirStringRef textOf(const TextOption &option) {
   StringRef text = option.getValue();
   if (option.getValueExpectedFlag() == llvm::cl::ValueOptional)
-    text = llvm::StringSwitch<StringRef>(text).Cases({"", "1"}, "true").Case("0", "false").Default(text);
+    text = llvm::StringSwitch<StringRef>(text)
+               .Cases({"", "1"}, "true")
+               .Case("0", "false")
+               .Default(text);
   return wrap(text);
 }
 
