@@ -11,6 +11,7 @@
 use super::{
     WORTH,
     cost::{Cost, PIPES},
+    exact::Needs,
     import::{Body, Site},
     judge::{Judge, Whole},
     language::{Facts, Graph, Head, Node, facts_of, is_whole},
@@ -24,6 +25,7 @@ use qd_dialects::{
     ir::{Key, Op, OpExt, Value, ValueExt},
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
 
 /// Rounds of the exact search.
 const ROUNDS: usize = 3;
@@ -42,9 +44,9 @@ pub struct Problem {
 pub(super) struct Structure {
     pub(super) classes: Vec<Class>,
     /// Of each site, the classes of its operands.
-    pub(super) operands: Vec<Vec<usize>>,
+    pub(super) operands: Vec<Needs>,
     /// Of each site that is no term, the classes of its results.
-    pub(super) results: Vec<Vec<usize>>,
+    pub(super) results: Vec<Needs>,
     /// Of each site the block that it is in.
     pub(super) block_of: Vec<usize>,
     /// How often each block runs.
@@ -97,7 +99,7 @@ pub(super) struct Class {
 pub(super) struct Term {
     node: Node,
     /// Its values, by class.
-    pub(super) values: Vec<usize>,
+    pub(super) values: Needs,
     /// What it costs by, by its place among all shapes.
     shape: Option<usize>,
     /// Whether it is seen to be the same in a subgroup: if none of its values is, and if all of them are.
@@ -152,8 +154,11 @@ impl Problem {
         let graph = &body.graph;
         let mut ids: Vec<Id> = graph.classes().map(|class| class.id).collect();
         ids.sort();
-        let by_id: HashMap<Id, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
-        let place = |id: Id| by_id[&graph.find(id)];
+        let mut places = vec![usize::MAX; graph.nodes().len()];
+        for (at, id) in ids.iter().enumerate() {
+            places[usize::from(*id)] = at;
+        }
+        let place = |id: Id| places[usize::from(graph.find(id))];
         let mut homes: HashMap<usize, (usize, Node)> = HashMap::default();
         for (site, Site { term, .. }) in body.sites.iter().enumerate() {
             if let Some((class, node)) = term {
@@ -165,9 +170,10 @@ impl Problem {
         let classes = ids.iter().enumerate().map(|(at, id)| {
             let home = homes.get(&at);
             let token = home.map(|(site, _)| body.sites[*site].token);
-            let mut terms: Vec<Term> = Vec::new();
+            let nodes = &graph[*id].nodes;
+            let mut terms: Vec<Term> = Vec::with_capacity(nodes.len());
             let mut original = None;
-            for node in &graph[*id].nodes {
+            for node in nodes {
                 let is_original = home.is_some_and(|(_, known)| known == node);
                 // Elsewhere other lanes may be active.
                 if !is_original
@@ -220,7 +226,7 @@ impl Problem {
                     classes.len() - 1
                 }),
             };
-            values.into_iter().map(of).collect::<Vec<_>>()
+            values.into_iter().map(of).collect::<Needs>()
         };
         let (mut operands, mut results) = (Vec::new(), Vec::new());
         let mut plain = Vec::with_capacity(body.sites.len());
@@ -228,7 +234,7 @@ impl Problem {
             operands.push(all(site.op.operand_values()));
             results.push(match site.term {
                 None => all(site.op.result_values()),
-                Some(_) => Vec::new(),
+                Some(_) => Needs::new(),
             });
             plain.push(match site.term {
                 None => plain_class(site.op)
@@ -435,7 +441,8 @@ fn is_uniform(graph: &Graph, node: &Node, all: bool) -> bool {
                 uniform: all,
                 ..graph[*id].data
             };
-            let values: Vec<Facts> = node.children()[operator.values()].iter().map(of).collect();
+            let values = node.children()[operator.values()].iter().map(of);
+            let values: SmallVec<[Facts; 3]> = values.collect();
             facts_of(operator, &values, is_whole(graph, operator, node)).uniform
         }
         _ => true,
@@ -541,7 +548,7 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
             Some(Head::Bits(bits)) => bits,
             _ => None,
         },
-        values: values.collect::<Option<Vec<_>>>()?,
+        values: values.collect::<Option<_>>()?,
         // What collectives cost does not depend on it, nor what lanes have of their own.
         is_uniform: is_uniform
             && !operator.is_collective()

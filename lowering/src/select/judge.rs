@@ -84,7 +84,7 @@ impl Judge<'_> {
                 Some(Way {
                     number,
                     cost: own.round() as u64,
-                    needs: term.values.as_slice().into(),
+                    needs: term.values.clone(),
                 })
             });
             ways.collect()

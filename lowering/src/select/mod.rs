@@ -31,6 +31,7 @@
 
 mod control;
 pub(crate) mod cost;
+mod eliminate;
 mod exact;
 mod explain;
 mod extract;
@@ -249,6 +250,9 @@ fn select<'c>(
                 }
             }
         }
+    }
+    if called.is_empty() {
+        return Ok(());
     }
     // Those that call them are one group.
     let calling = groups.iter().flatten().map(|at| all[*at].0);

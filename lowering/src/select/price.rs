@@ -37,6 +37,7 @@ use qd_passes::{
     uniformity::Uniformity,
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
+use smallvec::SmallVec;
 
 /// One way to do an op.
 #[derive(Clone, Debug, PartialEq)]
@@ -80,7 +81,7 @@ pub struct Shape {
     /// How many bits of its value count, if not all.
     pub bits: Option<u32>,
     /// Its values' types, and the constants among them.
-    pub values: Vec<(Type, Option<i64>)>,
+    pub values: SmallVec<[(Type, Option<i64>); 3]>,
     /// Whether its values are the same in a whole subgroup.
     pub is_uniform: bool,
     /// Whether it is made of masks of lanes.

@@ -21,7 +21,6 @@ use qd_passes::{
     uniformity::Uniformity,
     verify_convergence::{self, Calls},
 };
-use rustc_hash::FxHashSet as HashSet;
 
 /// A body, with what rules add, and what it needs.
 pub struct Reading<'c> {
@@ -85,17 +84,13 @@ impl<'c> Reading<'c> {
             Ok(body)
         };
         // Safety: both read the body, and change nothing.
-        let (needs, body) = unsafe {
+        let ((needs, deciding), body) = unsafe {
             ir::read_both(
-                || Needs::of(op, block, &uniformity, target),
+                || (Needs::of(op, block, &uniformity, target), deciding(op)),
                 || without_clock(saturate),
             )
         };
         let body = body?;
-        let deciding = match body.graph.number_of_classes() {
-            0 => HashSet::default(),
-            _ => deciding(op),
-        };
         Ok(Self {
             op,
             threads,

@@ -62,6 +62,8 @@ fn with_rules(
 struct News {
     /// What there was of each class: its nodes and what is known of it.
     before: Vec<Option<(usize, Facts)>>,
+    /// Of each rule the depth of its pattern.
+    depths: Vec<usize>,
 }
 
 impl RewriteScheduler<Node, Analysis> for News {
@@ -74,10 +76,16 @@ impl RewriteScheduler<Node, Analysis> for News {
     ) -> RunnerResult<Vec<Vec<SearchMatches<'a, Node>>>> {
         limits.check_limits(iteration, graph)?;
         let changed = self.changed(graph);
-        let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
-        let distances = distances(graph, changed, depths.max().unwrap_or(0));
-        let search = |rewrite: &&'a Rewrite<Node, Analysis>| matches(rewrite, graph, &distances);
-        Ok(rewrites.iter().map(search).collect())
+        if self.depths.is_empty() {
+            let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
+            self.depths = depths.collect();
+        }
+        let deepest = self.depths.iter().copied().max();
+        let distances = distances(graph, changed, deepest.unwrap_or(0));
+        let search = |(rewrite, depth): (&&'a Rewrite<Node, Analysis>, &usize)| {
+            matches(rewrite, *depth, graph, &distances)
+        };
+        Ok(rewrites.iter().zip(&self.depths).map(search).collect())
     }
 }
 
@@ -121,6 +129,7 @@ fn distances(graph: &Graph, changed: Vec<Id>, most: usize) -> Vec<usize> {
 /// Where the graph has what a rule looks for, and did not have it before: what is new of it is no deeper than its pattern.
 fn matches<'a>(
     rewrite: &'a Rewrite<Node, Analysis>,
+    depth: usize,
     graph: &Graph,
     distances: &[usize],
 ) -> Vec<SearchMatches<'a, Node>> {
@@ -134,7 +143,6 @@ fn matches<'a>(
     let roots = of_heads.try_fold(None, |_, classes| {
         classes.filter(|classes| classes.len() > 0).map(Some)
     });
-    let depth = depth(pattern);
     let roots = roots.flatten().into_iter().flatten();
     roots
         .filter(|root| distances[usize::from(*root)] <= depth)
