@@ -62,7 +62,7 @@ fn blocks(op: Op<'_>) -> Vec<Block<'_>> {
 /// What an op is given, and what its regions hand on.
 fn sources(op: Op<'_>) -> Vec<Value<'_>> {
     let mut all = op.operand_values();
-    if Collective::of(op).is_none() {
+    if op.region_count() > 0 && Collective::of(op).is_none() {
         let ends = blocks(op)
             .into_iter()
             .filter_map(|block| block.terminator());

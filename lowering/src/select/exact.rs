@@ -63,6 +63,7 @@ fn solved(mut ways: Vec<Ways>, roots: &[usize], given: &[usize]) -> Option<Found
             of_class.truncate(1);
         }
     }
+    merge_into_users(&mut ways, roots, &components);
     let is_sure = simplified(&mut ways, roots, &components);
     let mut choice = given.to_vec();
     for (class, of_class) in ways.iter().enumerate() {
@@ -194,6 +195,52 @@ fn components(ways: &[Ways]) -> Vec<usize> {
         }
     }
     component
+}
+
+/// What needs a class.
+#[derive(Clone, Copy)]
+enum User {
+    None,
+    One(usize),
+    Several,
+    /// Nothing: what did has it as a part.
+    Part,
+}
+
+/// Makes a class of one way part of the ways that need it, where these are of one class: it is used when that takes
+/// such a way.
+fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
+    let mut users = vec![User::None; ways.len()];
+    for (class, of_class) in ways.iter().enumerate() {
+        for need in of_class.iter().flat_map(|way| &way.needs) {
+            users[*need] = match users[*need] {
+                User::None => User::One(class),
+                User::One(other) if other == class => User::One(class),
+                _ => User::Several,
+            };
+        }
+    }
+    roots.iter().for_each(|root| users[*root] = User::Several);
+    // Most classes stand after what they need, so that a chain becomes part of its end.
+    for class in 0..ways.len() {
+        let (User::One(user), [only]) = (users[class], ways[class].as_slice()) else {
+            continue;
+        };
+        if matches!(users[user], User::Part) || components[class] == components[user] {
+            continue;
+        }
+        let only = only.clone();
+        for way in &mut ways[user] {
+            if let Ok(at) = way.needs.binary_search(&class) {
+                way.needs.remove(at);
+                way.needs.extend_from_slice(&only.needs);
+                way.needs.sort_unstable();
+                way.needs.dedup();
+                way.cost += only.cost;
+            }
+        }
+        users[class] = User::Part;
+    }
 }
 
 /// Drops ways that another of the class is never worse than. Returns which classes are sure.

@@ -112,7 +112,7 @@ impl<'c> Reader<'_, 'c> {
             });
             let mut waits_here = !is_term && is_barrier(op);
             // A combiner is part of its op.
-            if Collective::of(op).is_none() {
+            if op.region_count() > 0 && Collective::of(op).is_none() {
                 let (times, deeper) = self.weight(op, depth);
                 for region in 0..op.region_count() {
                     let mut inner = op.region_block(region);
@@ -270,7 +270,7 @@ fn collect<'c>(block: Block<'c>, to: &mut Vec<(Op<'c>, Operator)>) {
             to.push((op, operator));
             continue;
         }
-        if Collective::of(op).is_some() {
+        if op.region_count() == 0 || Collective::of(op).is_some() {
             continue;
         }
         for region in 0..op.region_count() {

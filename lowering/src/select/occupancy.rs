@@ -102,7 +102,7 @@ impl<'c> Reader<'_, 'c> {
             op.operand_values()
                 .into_iter()
                 .for_each(|value| self.used(value));
-            if Collective::of(op).is_none() && op.region_count() > 0 {
+            if op.region_count() > 0 && Collective::of(op).is_none() {
                 let is_loop = matches!(op.full_name(), "scf.for" | "scf.while");
                 if is_loop {
                     self.loops.push((self.position, Vec::new()));

@@ -23,9 +23,9 @@ pub fn single(a: Range) -> Option<i64> {
 }
 
 /// The bounds of a result, by the operation's name and its operands' bounds.
-pub fn of(name: &str, operands: &[Range]) -> Range {
-    let a = operands.first().copied().flatten();
-    let b = operands.get(1).copied().flatten();
+pub fn of(name: &str, mut operands: impl Iterator<Item = Range>) -> Range {
+    let a = operands.next().flatten();
+    let b = operands.next().flatten();
     let both = a.zip(b);
     match name {
         "arith.addi" => both.and_then(|(a, b)| range(a.0 + b.0, a.1 + b.1)),
@@ -75,7 +75,7 @@ pub fn of(name: &str, operands: &[Range]) -> Range {
         "arith.minsi" => both.and_then(|(a, b)| range(a.0.min(b.0), a.1.min(b.1))),
         "arith.maxui" | "arith.maxsi" => both.and_then(|(a, b)| range(a.0.max(b.0), a.1.max(b.1))),
         "arith.select" => {
-            let c = operands.get(2).copied().flatten();
+            let c = operands.next().flatten();
             match single(a) {
                 Some(0) => c,
                 Some(_) => b,

@@ -26,6 +26,22 @@ pub(super) enum Origin {
     Varying,
 }
 
+/// By what the shape of a result is found.
+#[derive(Clone, Copy)]
+enum Rule {
+    /// By this predicate, of operands that may be constants.
+    Comparison(i64, [Option<i64>; 2]),
+    Cast {
+        widens: bool,
+    },
+    Choice {
+        is_same: bool,
+    },
+    Binary,
+    /// It is uniform where all operands are.
+    None,
+}
+
 /// Families whose ops without regions compute each result from the operands, and
 /// from what they read at their operands' address, unless they have other effects.
 const FAMILIES: &[&str] = &[
@@ -214,27 +230,18 @@ impl<'c> Uniformity<'c> {
         uniform: Fact,
     ) -> Fact {
         let name = op.full_name();
-        let ranges: Vec<_> = facts.iter().map(|f| f.range).collect();
+        let range_of = |operand: usize| facts[operand].range;
         let width = bit_width(result.r#type());
         let index = result.r#type().is_index();
         let fits = |high: i64| index || width >= 32 || high < 1 << (width - u32::from(width > 1));
-        let (range, shape): (_, Box<dyn Fn(usize) -> Option<Shape>>) = match name {
+        let (range, rule) = match name {
             "arith.cmpi" => {
                 let predicate = op.attr("predicate").and_then(attributes::int).unwrap_or(-1);
-                let decided = range::decide(predicate, ranges[0], ranges[1]).map(i64::from);
-                let constants = (self.known(operands[0]), self.known(operands[1]));
+                let decided = range::decide(predicate, range_of(0), range_of(1)).map(i64::from);
+                let constants = [self.known(operands[0]), self.known(operands[1])];
                 (
                     decided.map_or(range::range(0, 1), |v| range::range(v, v)),
-                    Box::new(move |s| {
-                        let left = (facts[0].shapes[s], constants.0);
-                        let right = (facts[1].shapes[s], constants.1);
-                        Some(compare_shapes(
-                            predicate,
-                            left,
-                            right,
-                            self.group(Scope::ALL[s]),
-                        ))
-                    }),
+                    Rule::Comparison(predicate, constants),
                 )
             }
             "arith.index_cast" | "arith.index_castui" | "arith.extsi" | "arith.extui"
@@ -242,44 +249,51 @@ impl<'c> Uniformity<'c> {
                 let from = bit_width(operands[0].r#type());
                 // The sign bit of what is extended is not known to be clear.
                 let signed = matches!(name, "arith.index_cast" | "arith.extsi");
-                let range = ranges[0].filter(|r| !(signed && from == 1 && r.1 > 0));
+                let range = range_of(0).filter(|r| !(signed && from == 1 && r.1 > 0));
                 let widens = width > from || index;
-                (
-                    range,
-                    Box::new(move |s| {
-                        let shape = facts[0].shapes[s];
-                        let kept = !widens
-                            || facts[0].range.is_some()
-                            || shape.is_aligned(self.group(Scope::ALL[s]), 64)
-                            || shape.is_uniform();
-                        kept.then_some(shape)
-                    }),
-                )
+                (range, Rule::Cast { widens })
             }
-            "arith.select" => {
-                let chosen = self.uniform(operands[0]);
-                let same = operands[1].key() == operands[2].key();
-                (
-                    range::of(name, &ranges),
-                    Box::new(move |s| {
-                        if same {
-                            return Some(facts[1].shapes[s]);
-                        }
-                        let joined = facts[1].shapes[s].join(facts[2].shapes[s]);
-                        chosen[s].then_some(joined)
-                    }),
-                )
-            }
-            "memref.load" | "memref.dim" => (None, Box::new(|_| None)),
+            "arith.select" => (
+                range::of(name, facts.iter().map(|fact| fact.range)),
+                Rule::Choice {
+                    is_same: operands[1].key() == operands[2].key(),
+                },
+            ),
+            "memref.load" | "memref.dim" => (None, Rule::None),
             _ => (
-                range::of(name, &ranges),
-                Box::new(move |s| self.binary(name, operands, facts, s)),
+                range::of(name, facts.iter().map(|fact| fact.range)),
+                Rule::Binary,
             ),
         };
         let range = range.filter(|(_, high)| fits(*high));
         if let Some(value) = range::single(range) {
             return Fact::constant(value);
         }
+        let shape = |s: usize| {
+            let group = || self.group(Scope::ALL[s]);
+            match rule {
+                Rule::Comparison(predicate, [left, right]) => {
+                    let left = (facts[0].shapes[s], left);
+                    let right = (facts[1].shapes[s], right);
+                    Some(compare_shapes(predicate, left, right, group()))
+                }
+                Rule::Cast { widens } => {
+                    let shape = facts[0].shapes[s];
+                    let kept = !widens
+                        || facts[0].range.is_some()
+                        || shape.is_aligned(group(), 64)
+                        || shape.is_uniform();
+                    kept.then_some(shape)
+                }
+                Rule::Choice { is_same: true } => Some(facts[1].shapes[s]),
+                Rule::Choice { is_same: false } => {
+                    let joined = facts[1].shapes[s].join(facts[2].shapes[s]);
+                    facts[0].shapes[s].is_uniform().then_some(joined)
+                }
+                Rule::Binary => self.binary(name, operands, facts, s),
+                Rule::None => None,
+            }
+        };
         let shapes = std::array::from_fn(|s| {
             let shape = shape(s).unwrap_or(uniform.shapes[s]);
             match shape {
