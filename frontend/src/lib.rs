@@ -75,8 +75,8 @@ pub use build::build;
 pub use diagnostic::{Diagnostic, Diagnostics, Stage};
 pub use parsed::Parsed;
 pub use qd_artifact::{
-    Access, Argument, ArgumentKind, Artifact, Dtype, Host, Machine, Options as CompileOptions,
-    Role, TargetError, TargetSpec,
+    Access, Argument, ArgumentKind, Artifact, Dtype, Format, Host, Machine,
+    Options as CompileOptions, Role, TargetError, TargetSpec,
 };
 pub use qd_dialects::{
     builder,

@@ -1,16 +1,18 @@
 //! The subgroup size that the search chooses, beside every size that the target has: 50 kernels, half of them held
 //! out.
 //!
-//! Sizes take turns, and medians count. 32 runs twice: what it differs by from itself is the spread. What is
-//! selected has to compute what the same size does as it was.
+//! Sizes take turns, and medians count. A time is that of as many launches as take some milliseconds, of each as many:
+//! one alone of some microseconds says as much of when threads wake up. 32 runs twice: what it differs by from itself is the spread. What is
+//! selected has to compute what the same size does as it was; where its code is the same, it is that program, and has its time.
 
 mod kernels;
 
 use crate::rows::random;
 use anyhow::{Context, anyhow, ensure};
 use kernels::{KERNELS, Kernel};
+use object::{Object, ObjectSection, ObjectSymbol, RelocationTarget, SectionKind};
 use qd_frontend::{
-    Artifact, CompileRequest, Source, compile,
+    Artifact, CompileRequest, Format, Source, compile,
     objects::{Arg, Buffer, Device, Priority, Stream},
 };
 use qd_lowering::targets::Target;
@@ -22,6 +24,10 @@ pub const NAME: &str = "waves";
 const DEFAULT: u32 = 32;
 /// Threads of a block.
 const THREADS: usize = 256;
+/// How long a time is, at least.
+const SAMPLE: Duration = Duration::from_millis(10);
+/// Launches of a time, at most.
+const MOST_LAUNCHES: u32 = 1_000;
 /// A body's choice counts as right within this, beyond the spread.
 const RIGHT: f64 = 1.05;
 
@@ -37,6 +43,7 @@ fn row(kernel: &str) -> String {
 /// A kernel for one size, or of the search's choice.
 struct Compiled {
     wave: u32,
+    code: Vec<u8>,
     kernel: qd_frontend::objects::Kernel,
     out: Buffer,
     times: Vec<Duration>,
@@ -84,7 +91,7 @@ pub fn once(target: &str, log2: u32, wanted: impl Fn(&str) -> bool) -> anyhow::R
     for (_, kernel) in chosen(wanted) {
         let source = kernels::source(kernel, setting.n / THREADS);
         let compiled = setting.load(kernel, &source, target)?;
-        setting.launch(&compiled).context(kernel.0)?;
+        setting.launch(&compiled, 1).context(kernel.0)?;
     }
     Ok(())
 }
@@ -177,64 +184,87 @@ impl Setting {
         })?;
         Ok(Compiled {
             wave: only(&artifact)?,
+            code: code_of(&artifact)?,
             kernel: (self.device.load(&artifact)?).kernel(&kernels::symbol(kernel.0))?,
             out: Buffer::from_slice(&self.stream, &vec![0i32; self.n])?,
             times: Vec::new(),
         })
     }
 
-    fn launch(&self, compiled: &Compiled) -> anyhow::Result<Duration> {
+    /// What a launch takes, of so many.
+    fn launch(&self, compiled: &Compiled, launches: u32) -> anyhow::Result<Duration> {
         let arguments = [&self.inputs[0], &self.inputs[1], &compiled.out].map(Arg::from);
         let begin = self.stream.record()?;
-        compiled.kernel.launch(&self.stream, &arguments)?;
-        Ok(self.stream.record()?.since(&begin)?)
+        for _ in 0..launches {
+            compiled.kernel.launch(&self.stream, &arguments)?;
+        }
+        Ok(self.stream.record()?.since(&begin)? / launches)
     }
 }
 
 fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> anyhow::Result<()> {
     let stream = &setting.stream;
     let source = kernels::source(kernel, setting.n / THREADS);
-    let mut all = Vec::new();
+    let load = |options: &str| {
+        let target = format!("{},{options}", setting.target);
+        setting.load(kernel, &source, &target)
+    };
+    let fixed = |wave: u32| match setting.waves.len() {
+        1 => load("fixed"),
+        _ => load(&format!("wave={wave},fixed")),
+    };
     let default = match setting.waves.contains(&DEFAULT) {
         true => DEFAULT,
         false => setting.waves[0],
     };
-    for wave in setting.waves.iter().chain([&default]) {
-        let target = match setting.waves.len() {
-            1 => format!("{},fixed", setting.target),
-            _ => format!("{},wave={wave},fixed", setting.target),
-        };
-        all.push(setting.load(kernel, &source, &target)?);
-    }
-    all.push(setting.load(kernel, &source, &format!("{},select", setting.target))?);
-    // The first run of each is not timed.
-    for turn in 0..=setting.repeats {
-        for compiled in &mut all {
-            let time = setting.launch(compiled)?;
-            if turn > 0 {
-                compiled.times.push(time);
-            }
+    let selected = load("select")?;
+    let wave = selected.wave;
+    // The default again comes first, then each program once.
+    let mut all = vec![fixed(default)?];
+    let mut programs = Vec::new();
+    let of_sizes = setting.waves.iter().map(|wave| fixed(*wave));
+    for one in of_sizes.chain([Ok(selected)]) {
+        let one = one?;
+        let known = all.iter().skip(1).position(|other| other.code == one.code);
+        programs.push(known.map_or(all.len(), |at| at + 1));
+        if known.is_none() {
+            all.push(one);
         }
     }
-    let median = |compiled: &Compiled| {
-        let mut times = compiled.times.clone();
-        times.sort();
-        times[times.len() / 2].as_secs_f64() * 1e3
+    let (selected, sizes) = programs.split_last().expect("there is one of each size");
+    // The first launch of each is not timed.
+    for compiled in &all {
+        setting.launch(compiled, 1)?;
+    }
+    let one = setting.launch(&all[*selected], 1)?;
+    let launches = SAMPLE.div_duration_f64(one).ceil() as u32;
+    let launches = launches.clamp(1, MOST_LAUNCHES);
+    for _ in 0..setting.repeats {
+        for compiled in &mut all {
+            let time = setting.launch(compiled, launches)?;
+            compiled.times.push(time);
+        }
+    }
+    let place = |wave: u32| setting.waves.iter().position(|other| *other == wave);
+    let of = |wave: u32| {
+        place(wave)
+            .map(|at| sizes[at])
+            .context("the target has each size")
     };
-    let (selected, fixed) = all.split_last().expect("there are some");
-    let same = fixed.iter().find(|one| one.wave == selected.wave);
-    let same = same.expect("the target has each size");
+    let same = &all[of(wave)?];
     ensure!(
-        same.out.to_vec::<i32>(stream)? == selected.out.to_vec::<i32>(stream)?,
+        same.out.to_vec::<i32>(stream)? == all[*selected].out.to_vec::<i32>(stream)?,
         "{}: what was selected computes something else",
         kernel.0
     );
-    let (again, fixed) = fixed.split_last().expect("there are some");
-    let times: Vec<f64> = fixed.iter().map(median).collect();
-    let default = fixed.iter().position(|one| one.wave == default);
-    let default = times[default.expect("it is one of them")];
+    let median = |program: usize| {
+        let mut times = all[program].times.clone();
+        times.sort();
+        times[times.len() / 2].as_secs_f64() * 1e3
+    };
+    let times: Vec<f64> = sizes.iter().map(|size| median(*size)).collect();
     let best = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let (own, again) = (median(selected), median(again));
+    let (own, default, again) = (median(*selected), median(of(default)?), median(0));
     let spread = (default / again).max(again / default);
     let (over_best, over_default) = (own / best, own / default);
     set.over_best.push(over_best);
@@ -242,11 +272,54 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
     set.right += usize::from(over_best <= RIGHT * spread);
     let sizes: String = times.iter().map(|time| format!("{time:>9.3}")).collect();
     println!(
-        "{:<34} {:>8}{sizes} {own:>8.3} {:>7} {over_best:>8.2} {over_default:>8.2} {spread:>7.2}",
+        "{:<34} {:>8}{sizes} {own:>8.3} {wave:>7} {over_best:>8.2} {over_default:>8.2} {spread:>7.2}",
         row(kernel.0),
         if is_held_out { "held out" } else { "" },
-        selected.wave,
     );
+    Ok(())
+}
+
+/// What an artifact executes, without the bodies' names, of which each says what its body was made of.
+fn code_of(artifact: &Artifact) -> anyhow::Result<Vec<u8>> {
+    let mut code = Vec::new();
+    for module in &artifact.modules {
+        let nameless = |text: &str| {
+            let bodies = module.bodies.iter();
+            bodies.fold(text.to_owned(), |text, body| text.replace(&body.name, ""))
+        };
+        match module.format {
+            Format::Object => add_sections(module.bytes(), nameless, &mut code)?,
+            _ => code.extend(nameless(&String::from_utf8_lossy(module.bytes())).bytes()),
+        }
+    }
+    Ok(code)
+}
+
+/// Adds the sections of an object that a processor sees, and what they refer to.
+fn add_sections(
+    object: &[u8],
+    nameless: impl Fn(&str) -> String,
+    code: &mut Vec<u8>,
+) -> anyhow::Result<()> {
+    let file = object::File::parse(object)?;
+    let seen = [
+        SectionKind::Text,
+        SectionKind::Data,
+        SectionKind::ReadOnlyData,
+    ];
+    for section in file
+        .sections()
+        .filter(|section| seen.contains(&section.kind()))
+    {
+        code.extend(section.data()?);
+        for (at, relocation) in section.relocations() {
+            let target = match relocation.target() {
+                RelocationTarget::Symbol(symbol) => nameless(file.symbol_by_index(symbol)?.name()?),
+                other => format!("{other:?}"),
+            };
+            code.extend(format!("{at} {target} {}", relocation.addend()).bytes());
+        }
+    }
     Ok(())
 }
 
