@@ -12,6 +12,9 @@
 use super::eliminate;
 use smallvec::SmallVec;
 
+/// What a way needs at most with what is merged into it: a table of it is small.
+const MOST_MERGED: usize = 5;
+
 /// Classes, such as those that a way needs: few are more.
 pub type Needs = SmallVec<[usize; 3]>;
 
@@ -221,12 +224,16 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
         }
     }
     roots.iter().for_each(|root| users[*root] = User::Several);
-    // Most classes stand after what they need, so that a chain becomes part of its end.
+    // Most classes stand after what they need, so that a chain becomes part of its end, by pieces.
     for class in 0..ways.len() {
         let (User::One(user), [only]) = (users[class], ways[class].as_slice()) else {
             continue;
         };
-        if matches!(users[user], User::Part) || components[class] == components[user] {
+        let is_long = |way: &Way| way.needs.len() + only.needs.len() > MOST_MERGED;
+        if matches!(users[user], User::Part)
+            || components[class] == components[user]
+            || ways[user].iter().any(is_long)
+        {
             continue;
         }
         let only = only.clone();
