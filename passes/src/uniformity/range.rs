@@ -23,7 +23,8 @@ pub fn single(a: Range) -> Option<i64> {
 }
 
 /// The bounds of a result, by the operation's name and its operands' bounds.
-pub fn of(name: &str, mut operands: impl Iterator<Item = Range>) -> Range {
+pub fn of(name: &str, operands: impl IntoIterator<Item = Range>) -> Range {
+    let mut operands = operands.into_iter();
     let a = operands.next().flatten();
     let b = operands.next().flatten();
     let both = a.zip(b);
@@ -149,7 +150,7 @@ mod tests {
             (a..8).flat_map(move |b| (0..6).flat_map(move |c| (c..8).map(move |d| (a, b, c, d))))
         }) {
             for (name, rule) in rules {
-                let Some(bounds) = of(name, &[range(low, high), range(other, last)]) else {
+                let Some(bounds) = of(name, [range(low, high), range(other, last)]) else {
                     continue;
                 };
                 for (a, b) in (low..=high).flat_map(|a| (other..=last).map(move |b| (a, b))) {
