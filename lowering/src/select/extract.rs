@@ -10,12 +10,13 @@
 
 use super::{
     WORTH,
+    classes::{in_subgroup, plain_class},
     cost::{Cost, PIPES},
     exact::Needs,
     import::{Body, Site},
     judge::{Judge, Whole},
     language::{Facts, Graph, Head, Node, facts_of, is_whole},
-    price::{Candidate, Pricer, Shape, Subject, in_subgroup, is_beyond, plain_class},
+    price::{Candidate, Pricer, Shape, Subject, is_beyond},
     term::asked_form,
 };
 use egg::{Id, Language};

@@ -29,6 +29,7 @@
 //! Limits: a body weighs as much as it has launches, whose blocks are not known;
 //! what a body holds in registers is an estimate.
 
+mod classes;
 mod control;
 pub(crate) mod cost;
 mod eliminate;
@@ -295,7 +296,7 @@ fn is_of_device(target: &Target) -> bool {
 /// Whether a body has an op of which there may be several forms.
 fn has_forms(body: Op<'_>) -> bool {
     let mut ops = body.nested().into_iter();
-    ops.any(|op| asked_form(op).is_some() || price::plain_class(op).is_none())
+    ops.any(|op| asked_form(op).is_some() || classes::plain_class(op).is_none())
 }
 
 /// Makes of a body what was chosen for it.
