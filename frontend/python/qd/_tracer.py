@@ -8,6 +8,7 @@ from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._expressions import MISSING
 from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, filled, is_plain
+from qd._later import HINTS
 from qd._loops import I32, I64, Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
@@ -472,12 +473,22 @@ class Tracer(Loops):
                 is_number = not isinstance(value, (Array, tuple))
                 name = statement.targets[0].id
                 self.frame.scopes[-1][name] = self.lift(statement.value, value) if is_number else value
-            elif not isinstance(statement, ast.Pass) and not is_text(statement):
+            elif not self._is_empty(statement):
                 rest.append(statement)
         if not rest:
             return
         self.node = rest[0]
         self._one_thread(rest[0], lambda: self.block(rest))
+
+    def _is_empty(self, statement):
+        """Whether a statement does nothing: a hint on arrays, or a text."""
+        if isinstance(statement, ast.Pass) or is_text(statement):
+            return True
+        func, _ = self._called(statement)
+        if func is None or HINTS.get(func.function.__name__) is not func or statement.value.keywords:
+            return False
+        is_array = [isinstance(self.known_as(each), (Array, Field)) for each in statement.value.args]
+        return all(is_array) and all(map(is_text, func.source.tree.body))
 
     def _parallel(self, node):
         self.node = node

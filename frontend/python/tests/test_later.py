@@ -85,6 +85,8 @@ def test_hints_do_nothing():
     a = np.ones(4, np.int32)
     k(a)
     assert a.tolist() == [1, 2, 3, 4]
+    # Those of the top level are no task.
+    assert k.record().count("Task(") == 1
 
 
 def test_kinds_of_types():
