@@ -138,6 +138,23 @@ def test_annotations_of_functions_cast():
     assert k(259) == (129.5, 3)
 
 
+def test_templates_of_kernels_are_compiled_by_value():
+    @qd.kernel
+    def k(op: qd.template(), dtype: qd.Template, times: qd.template, x: qd.f32) -> qd.f32:
+        y = qd.cast(x, dtype)
+        for _ in qd.static(range(times)):
+            y = op(y, y)
+        return y
+
+    for _ in range(2):
+        assert k(add, qd.i32, 3, 2.5) == 16.0
+        assert k(add, qd.f32, 3, 2.5) == 20.0
+        assert k(times, qd.f32, 2, 2.0) == 16.0
+    assert len(k._compiled) == 3
+    k(add, qd.f32, True, 1.0)
+    assert len(k._compiled) == 4
+
+
 def test_methods_of_objects():
     class Scale:
         def __init__(self, by, then=None):

@@ -10,16 +10,6 @@ import qd
 Ints = qd.types.NDArray[qd.i32, 1]
 
 
-@qd.func
-def add(a, b):
-    return a + b
-
-
-@qd.func
-def times(a, b):
-    return a * b
-
-
 def test_a_template_parameter_of_a_function_is_the_variable_itself():
     @qd.func
     def swap(a: qd.template(), b: qd.template()):
@@ -35,23 +25,6 @@ def test_a_template_parameter_of_a_function_is_the_variable_itself():
         return a, b
 
     assert k(1, 2) == (2, 1)
-
-
-def test_templates_of_kernels_are_compiled_by_value():
-    @qd.kernel
-    def k(op: qd.template(), dtype: qd.Template, times: qd.template, x: qd.f32) -> qd.f32:
-        y = qd.cast(x, dtype)
-        for _ in qd.static(range(times)):
-            y = op(y, y)
-        return y
-
-    for _ in range(2):
-        assert k(add, qd.i32, 3, 2.5) == 16.0
-        assert k(add, qd.f32, 3, 2.5) == 20.0
-        assert k(times, qd.f32, 2, 2.0) == 16.0
-    assert len(k._compiled) == 3
-    k(add, qd.f32, True, 1.0)
-    assert len(k._compiled) == 4
 
 
 def test_equal_templates_are_compiled_once():
