@@ -206,12 +206,10 @@ enum User {
     None,
     One(usize),
     Several,
-    /// Nothing: what did has it as a part.
-    Part,
 }
 
 /// Makes a class of one way part of the ways that need it, where these are of one class: it is used when that takes
-/// such a way.
+/// such a way. What was made part of others keeps its own way, which nothing needs.
 fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
     let mut users = vec![User::None; ways.len()];
     for (class, of_class) in ways.iter().enumerate() {
@@ -230,10 +228,7 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
             continue;
         };
         let is_long = |way: &Way| way.needs.len() + only.needs.len() > MOST_MERGED;
-        if matches!(users[user], User::Part)
-            || components[class] == components[user]
-            || ways[user].iter().any(is_long)
-        {
+        if components[class] == components[user] || ways[user].iter().any(is_long) {
             continue;
         }
         let only = only.clone();
@@ -246,7 +241,6 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
                 way.cost += only.cost;
             }
         }
-        users[class] = User::Part;
     }
 }
 
