@@ -5,7 +5,7 @@
 //! such sum but the larger of bounds: so the pipe that bounds it weighs twice as much in the
 //! next round, and the best of all rounds by time is taken, or the body as it is.
 //!
-//! Where a body has a part that is too large for the exact search, each class of it gets its cheapest tree, if the body
+//! Where too many classes depend on one another for that, each of them gets its cheapest tree, if the body
 //! takes less then: what is shared counts each time, so that more may be found. Acyclicity is a condition of each choice.
 
 use super::{
@@ -28,7 +28,7 @@ use qd_dialects::{
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
 
-/// Rounds of the exact search.
+/// Rounds of the exact choice.
 const ROUNDS: usize = 3;
 
 /// A body, the same for every size.
