@@ -28,6 +28,7 @@ use qd_passes::{
 /// Makes the conversions reachable by name.
 pub fn register() {
     qd_dialects::pass::register::<qd_to_cpu::ConvertToCpu>();
+    qd_dialects::pass::register::<qd_to_cpu::BoolsAsBytes>();
     qd_dialects::pass::register::<qd_to_nvvm::ConvertToNvvm>();
     qd_dialects::pass::register::<qd_to_rocdl::ConvertToRocdl>();
     qd_dialects::pass::register::<qd_to_spirv::ConvertToSpirv>();

@@ -38,7 +38,7 @@ const IS_ENTRY: fn(FunctionValue<'_>) -> bool = |_| true;
 const PIPELINE: &str = "qd-convert-to-cpu,any(qd-clean),qd-hoist-invariants,\
      convert-scf-to-cf{allow-pattern-rollback=0},arith-expand,any(qd-expand-metadata),lower-affine,\
      convert-math-to-llvm,convert-math-to-libm,convert-to-llvm{allow-pattern-rollback=0},\
-     reconcile-unrealized-casts,qd-verify-llvm";
+     reconcile-unrealized-casts,qd-bools-as-bytes,qd-verify-llvm";
 
 fn conversion(_: &Capabilities) -> String {
     PIPELINE.into()

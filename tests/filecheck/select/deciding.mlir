@@ -24,8 +24,9 @@ qd.grid.kernel @branch(%a: memref<?xi32>) {
 }
 
 // CHECK-LABEL: func.func private @value_
-// CHECK:         %[[PEERS:.*]] = qd.simt.match_any
-// CHECK-NEXT:    arith.cmpi eq, %[[PEERS]]
+// CHECK:         %[[FIRST:.*]] = qd.simt.broadcast_first
+// CHECK-NEXT:    %[[SAME:.*]] = arith.cmpi eq, %{{.*}}, %[[FIRST]]
+// CHECK-NEXT:    qd.simt.all %[[SAME]]
 qd.grid.kernel @value(%a: memref<?xi32>, %o: memref<?xi1>) {
   %c1 = arith.constant 1 : index
   qd.grid.phase blocks(%c1) threads(64) {

@@ -1,9 +1,9 @@
 //! Measures what collectives cost on a target, and prints it as rows that `costs=FILE` of
 //! `qd-select-lowering` takes.
 //!
-//! Each op is in a chain, where it needs the result of the one before, behind two operations on integers that keep
-//! compilers from folding the chain; what a chain of those alone takes is subtracted. Two lengths of a chain
-//! are measured, in turns, and their difference counts: what a launch takes is in neither.
+//! Each op is in a chain, where it needs the result of the one before. Between two of them are two operations on integers, by
+//! which every lane's value counts and compilers fold nothing; what a chain of those alone takes is subtracted. Two
+//! lengths of a chain are measured, in turns, and their difference counts: what a launch takes is in neither.
 //!
 //! On a target of throughput, blocks fill the device for `use`, and one subgroup runs alone for `latency`.
 //! The unit is a float addition, of which the table says what it takes. On one that runs a block at a time
@@ -174,7 +174,7 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
             };
             Ok([own, alone])
         };
-        let base = measured("%y = arith.addi %x, %c0 : i32")?;
+        let base = measured("%y = arith.addi %w, %c0 : i32")?;
         let unit = match is_wide {
             true => {
                 let float = "%e = arith.bitcast %x : i32 to f32\n %a = arith.addf %e, %f : f32\n %y = arith.bitcast %a : f32 to i32";
@@ -290,13 +290,8 @@ fn source(body: &str, length: usize, iterations: usize, blocks: usize, threads: 
                 _ => text.push_str(&format!("%{name}_{step}")),
             }
         }
-        let made = if body.is_empty() {
-            from
-        } else {
-            format!("%y_{step}")
-        };
         steps.push_str(&format!(
-            "{text}\n %s{step} = arith.addi {made}, %w : i32\n {to} = arith.xori %s{step}, %v : i32\n"
+            "{text}\n %s{step} = arith.addi %y_{step}, {from} : i32\n {to} = arith.xori %s{step}, %v : i32\n"
         ));
     }
     let chain = match (body.is_empty(), iterations) {

@@ -141,18 +141,32 @@ fn gather<'b, 'c>(
     });
 }
 
+/// One lane's value goes to all lanes of its subgroup.
+fn spread<'b, 'c>(
+    body: &mut BodyLowering<'b, 'c>,
+    op: Op<'c>,
+    value: Value<'c>,
+    lane: impl FnOnce(&BodyLowering<'b, 'c>, V<'b, 'c>) -> V<'b, 'c>,
+) {
+    let out = results(body, op)[0];
+    per_tile(body, body.wave, |body, base, end| {
+        let one = body.read(value, base | lane(body, base));
+        each(body.b, base, end, 1, |i| out.set(i, one));
+    });
+}
+
 fn broadcast<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let broadcast = simt::Broadcast::cast(op);
     let lane = broadcast.lane();
-    gather(body, op, broadcast.value(), |body, t, wave| {
-        first_of(t, wave) | (body.read(lane, t).to_index() & (wave - 1))
+    spread(body, op, broadcast.value(), |body, base| {
+        body.read(lane, base).to_index() & (body.wave - 1)
     });
     Ok(())
 }
 
 fn broadcast_first<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let value = simt::BroadcastFirst::cast(op).value();
-    gather(body, op, value, |_, t, wave| first_of(t, wave));
+    spread(body, op, value, |body, _| body.b.index(0));
     Ok(())
 }
 
@@ -228,7 +242,8 @@ fn all_equal<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Resu
     Ok(())
 }
 
-/// A mask of the first `lanes` lanes.
+/// A mask of the first `lanes` lanes. Groups of at most 16 have theirs by `x[i] |= x[i + s] << s`, in vectors; a subgroup
+/// has its groups' side by side.
 fn ballot<'c>(
     body: &mut BodyLowering<'_, 'c>,
     op: Op<'c>,
@@ -236,16 +251,29 @@ fn ballot<'c>(
     lanes: i64,
 ) -> Result<'c> {
     let out = results(body, op)[0];
-    let wave = body.wave;
+    let (mask, wave) = (out.element(), body.wave);
+    let group = wave.min(16);
+    let narrow = body.b.int_type(16);
+    let work = body.new_array(narrow);
+    body.for_threads(|t| {
+        let p = body.read(predicate, t);
+        let counts = match lanes < wave {
+            true => p & (t & (wave - 1)).lt(lanes),
+            false => p,
+        };
+        work.set(t, counts.cast(narrow));
+    });
+    by_halves(body, group, |i, half| {
+        work.set(i, work.at(i) | (work.at(i + half) << half));
+    });
     per_tile(body, wave, |body, base, end| {
-        let b = body.b;
-        let mask_type = out.element();
-        let last = base + lanes.min(wave);
-        let [mask] = b.for_(base, last, b.index(1), [b.zero(mask_type)], |i, [mask]| {
-            let bit = body.read(predicate, i).cast(mask_type);
-            [mask | (bit << (i - base).cast(mask_type))]
-        });
-        each(b, base, end, 1, |i| out.set(i, mask));
+        // A mask has bits for the lanes that it is of.
+        let groups = (0..lanes.min(wave)).step_by(group as usize);
+        let total = groups
+            .map(|at| work.at(base + at).cast(mask) << at)
+            .reduce(|a, b| a | b)
+            .expect("a subgroup has lanes");
+        each(body.b, base, end, 1, |i| out.set(i, total));
     });
     Ok(())
 }
@@ -280,12 +308,12 @@ fn match_any<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<
 fn reduce<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
     let combiner = Combiner::of_simt(op);
     let values = op.operand_values();
+    let out = results(body, op);
     if combiner.is_commutative() && (tile as u64).is_power_of_two() {
-        let out = reduce_by_halves(body, &combiner, values[0], tile);
-        define(body, op, &[out]);
+        body.for_threads(|t| out[0].set(t, body.read(values[0], t)));
+        combine_by_halves(body, &combiner, out[0], tile);
         return Ok(());
     }
-    let out = results(body, op);
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
         let start: Vec<_> = values.iter().map(|v| body.read(*v, base)).collect();
@@ -310,30 +338,31 @@ fn define<'b, 'c>(body: &mut BodyLowering<'b, 'c>, op: Op<'c>, arrays: &[V<'b, '
 }
 
 /// `x[i] ∘= x[i + s]` for s = tile/2, …, 1; then the first to all.
-fn reduce_by_halves<'b, 'c>(
-    body: &mut BodyLowering<'b, 'c>,
+fn combine_by_halves<'b, 'c>(
+    body: &BodyLowering<'b, 'c>,
     combiner: &Combiner<'c>,
-    value: Value<'c>,
+    work: V<'b, 'c>,
     tile: i64,
-) -> V<'b, 'c> {
-    let work = body.new_array(value.r#type());
-    let (body, b) = (&*body, body.b);
-    body.for_threads(|t| work.set(t, body.read(value, t)));
-    let mut half = tile / 2;
-    while half > 0 {
-        let (first, end) = body.range();
-        each(b, first, end, tile, |base| {
-            each(b, base, base + half, 1, |i| {
-                work.set(i, combiner.apply(b, &[work.at(i)], &[work.at(i + half)])[0]);
-            });
-        });
-        half /= 2;
-    }
+) {
+    let b = body.b;
+    by_halves(body, tile, |i, half| {
+        work.set(i, combiner.apply(b, &[work.at(i)], &[work.at(i + half)])[0]);
+    });
     per_tile(body, tile, |_, base, end| {
         let total = work.at(base);
         each(b, base, end, 1, |i| work.set(i, total));
     });
-    work
+}
+
+/// `combine(i, s)` for each thread i of the first s of a tile, for s = tile/2, …, 1.
+fn by_halves<'b, 'c>(body: &BodyLowering<'b, 'c>, tile: i64, combine: impl Fn(V<'b, 'c>, i64)) {
+    let mut half = tile / 2;
+    while half > 0 {
+        per_tile(body, tile, |body, base, _| {
+            each(body.b, base, base + half, 1, |i| combine(i, half));
+        });
+        half /= 2;
+    }
 }
 
 fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: bool) -> Result<'c> {

@@ -8,10 +8,13 @@
 //! Subgroups keep their size, whatever it is: a subgroup is a contiguous part of an array.
 
 pub mod body;
+mod bools;
 pub mod collectives;
 pub mod minima;
 mod private_memory;
 pub mod scalar;
+
+pub use bools::BoolsAsBytes;
 
 use crate::{
     convert::{descriptor, shared, subgroup_size},
