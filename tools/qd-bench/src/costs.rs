@@ -1,4 +1,4 @@
-//! Measures what collectives cost on a target, and prints it as rows that `costs=FILE` of
+//! Measures what collectives and classes of ops cost on a target, and prints it as rows that `costs=FILE` of
 //! `qd-select-lowering` takes.
 //!
 //! Each op is in a chain, where it needs the result of the one before. Between two of them are two operations on integers, by
@@ -26,7 +26,7 @@ use std::time::Duration;
 type Row = (&'static str, usize, &'static str);
 
 /// Names are those of [`source`].
-const ROWS: [Row; 13] = [
+const ROWS: [Row; 19] = [
     (
         "qd.simt.shuffle",
         0,
@@ -92,6 +92,104 @@ const ROWS: [Row; 13] = [
         0,
         "%k, %y = qd.simt.bitonic_sort_kv %x, %w : i32, i32",
     ),
+    ("qd.simt.rotate", 0, "%y = qd.simt.rotate %x, %c1 : i32"),
+    ("qd.simt.ballot_first_n", 0, "%p = arith.cmpi slt, %x, %c0 : i32\n %y = qd.simt.ballot_first_n 16 %p"),
+    ("qd.simt.block.reduce_all", 0, "%y = qd.simt.block.reduce_all add %x : i32"),
+    ("qd.simt.block.inclusive_scan", 0, "%y = qd.simt.block.inclusive_scan add %x : i32"),
+    ("qd.simt.block.exclusive_scan", 0, "%y = qd.simt.block.exclusive_scan add %x : i32"),
+    (
+        "qd.simt.block.radix_rank",
+        0,
+        "%d = arith.andi %x, %c255 : i32\n
+         %y = qd.simt.block.radix_rank %d, %shared, %prefix {radix_bits = 8 : i32} : memref<256xi32, #gpu.address_space<workgroup>>, memref<256xi32, #gpu.address_space<workgroup>>",
+    ),
+];
+
+/// A class of ops, how many of them `%y` of `%x` takes, and how many operations on integers of 32 bits beside; one of
+/// 64 bits counts as two.
+type Class = (&'static str, f64, f64, &'static str);
+
+/// Of integers the chain itself has two. Bits are made floats from 1 to 2, where no processor is slower than elsewhere.
+const CLASSES: [Class; 9] = [
+    (
+        "int64",
+        3.0,
+        0.0,
+        "%a = arith.extsi %x : i32 to i64\n %b = arith.subi %a, %w64 : i64\n %d = arith.shrsi %b, %one64 : i64\n
+         %y = arith.trunci %d : i64 to i32",
+    ),
+    (
+        "float",
+        1.0,
+        2.0,
+        "%a = arith.andi %x, %mantissa : i32\n %b = arith.ori %a, %exponent : i32\n %e = arith.bitcast %b : i32 to f32\n
+         %d = arith.addf %e, %f : f32\n %y = arith.bitcast %d : f32 to i32",
+    ),
+    (
+        "minmax",
+        1.0,
+        2.0,
+        "%a = arith.andi %x, %mantissa : i32\n %b = arith.ori %a, %exponent : i32\n %e = arith.bitcast %b : i32 to f32\n
+         %d = arith.maxnumf %e, %f : f32\n %y = arith.bitcast %d : f32 to i32",
+    ),
+    (
+        "double",
+        1.0,
+        4.0,
+        "%a = arith.extui %x : i32 to i64\n %b = arith.ori %a, %exponent64 : i64\n %e = arith.bitcast %b : i64 to f64\n
+         %d = arith.addf %e, %f64 : f64\n %h = arith.bitcast %d : f64 to i64\n %y = arith.trunci %h : i64 to i32",
+    ),
+    (
+        "math",
+        1.0,
+        2.0,
+        "%a = arith.andi %x, %mantissa : i32\n %b = arith.ori %a, %exponent : i32\n %e = arith.bitcast %b : i32 to f32\n
+         %d = math.exp %e : f32\n %y = arith.bitcast %d : f32 to i32",
+    ),
+    (
+        "atomic",
+        1.0,
+        0.0,
+        "%y = memref.atomic_rmw addi %x, %out[%i] : (i32, memref<?xi32>) -> i32",
+    ),
+    (
+        // Lanes meet as those do that count random digits.
+        "shared atomic",
+        1.0,
+        1.0,
+        "%j = arith.andi %x, %c255 : i32\n %k = arith.index_cast %j : i32 to index\n
+         %y = memref.atomic_rmw addi %x, %shared[%k] : (i32, memref<256xi32, #gpu.address_space<workgroup>>) -> i32",
+    ),
+    (
+        "branch",
+        1.0,
+        2.0,
+        "%p = arith.cmpi slt, %x, %c0 : i32\n
+         %y = scf.if %p -> (i32) { %q = arith.muli %x, %w : i32\n scf.yield %q : i32 } else { scf.yield %w : i32 }",
+    ),
+    ("barrier", 1.0, 0.0, "qd.simt.block.sync\n %y = arith.addi %w, %c0 : i32"),
+];
+
+/// What all bodies use by its name.
+const COMMON: [&str; 18] = [
+    "prefix",
+    "w",
+    "f",
+    "i",
+    "t",
+    "out",
+    "shared",
+    "last",
+    "c0",
+    "c1",
+    "c255",
+    "w64",
+    "f64",
+    "one64",
+    "mantissa",
+    "exponent",
+    "exponent64",
+    "v",
 ];
 
 /// Ops in a chain, of which the longer is twice as long, and how often a loop repeats it.
@@ -156,7 +254,7 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
     );
     let mut rows = Vec::new();
     let waves = parsed.wave.map_or(has.waves.clone(), |wave| vec![wave]);
-    for wave in waves {
+    for &wave in &waves {
         let name = match (has.waves.len(), parsed.wave) {
             (1, _) | (_, Some(_)) => target.to_owned(),
             _ => format!("{target},wave={wave}"),
@@ -188,23 +286,46 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
             }
             false => [setting.copy(&name, n)? / 4.0, f64::INFINITY],
         };
+        let of_unit = |seconds: f64, at: usize| (seconds.max(0.0) / unit[at] * 10.0).round() / 10.0;
+        let mut row = |form: &str, op: &str, seconds: [f64; 2]| {
+            let pipe = figure(has, form, op, wave).map_or("alu", |figure| figure.pipe);
+            let mut row = json!({
+                "targets": [has.name], "form": form, "pipe": pipe,
+                "use": of_unit(seconds[0], 0), "latency": of_unit(seconds[1], 1), "source": source,
+            });
+            if !op.is_empty() {
+                row["op"] = op.into();
+                row["wave"] = wave.into();
+            }
+            if !is_wide {
+                row["per"] = "lane".into();
+            }
+            rows.push(row);
+        };
         for (op, number, body) in ROWS {
             let form = has.forms.iter().filter(|form| form.op == op).nth(number);
             let (Some(form), true) = (form, wave >= 4) else {
                 continue;
             };
             let found = measured(body).with_context(|| op.to_owned())?;
-            let of_unit =
-                |at: usize| ((found[at] - base[at]).max(0.0) / unit[at] * 10.0).round() / 10.0;
-            let pipe = figure(has, form.name, op, wave).map_or("alu", |figure| figure.pipe);
-            let mut row = json!({
-                "targets": [has.name], "wave": wave, "form": form.name, "op": op, "pipe": pipe,
-                "use": of_unit(0), "latency": of_unit(1), "source": source,
-            });
-            if !is_wide {
-                row["per"] = "lane".into();
-            }
-            rows.push(row);
+            row(form.name, op, [0, 1].map(|at| found[at] - base[at]));
+        }
+        // The size of subgroups is nothing to the others.
+        if wave != waves[0] {
+            continue;
+        }
+        let int = base.map(|both| both / 2.0);
+        row("int", "", int);
+        for (class, count, beside, body) in CLASSES {
+            let found = measured(body).with_context(|| class.to_owned())?;
+            let of = |at: usize| (found[at] - base[at] - beside * int[at]) / count;
+            row(class, "", [of(0), of(1)]);
+        }
+        if !is_wide {
+            // Two are read and one written, beside an addition, in what a copy takes.
+            let access = (unit[0] * 4.0 - int[0]) / 3.0;
+            row("load", "", [access, 0.0]);
+            row("store", "", [access, 0.0]);
         }
     }
     Ok(rows)
@@ -286,7 +407,7 @@ fn source(body: &str, length: usize, iterations: usize, blocks: usize, threads: 
             }
             match name.as_str() {
                 "x" => text.push_str(&from),
-                "w" | "f" | "last" | "c0" | "c1" | "c255" => text.push_str(&format!("%{name}")),
+                name if COMMON.contains(&name) => text.push_str(&format!("%{name}")),
                 _ => text.push_str(&format!("%{name}_{step}")),
             }
         }
@@ -311,7 +432,12 @@ fn source(body: &str, length: usize, iterations: usize, blocks: usize, threads: 
              %t = qd.simt.block.thread_id\n %block = qd.simt.block.id
              %first = arith.muli %block, %threads : index\n %i = arith.addi %first, %t : index
              %v = memref.load %from[%i] : memref<?xi32>\n %w = memref.load %other[%i] : memref<?xi32>
-             %f = arith.uitofp %w : i32 to f32
+             %f = arith.uitofp %w : i32 to f32\n %f64 = arith.extf %f : f32 to f64
+             %w64 = arith.extsi %w : i32 to i64\n %one64 = arith.constant 1 : i64
+             %mantissa = arith.constant 0x7fffff : i32\n %exponent = arith.constant 0x3f800000 : i32
+             %exponent64 = arith.constant 0x3ff0000000000000 : i64
+             %shared = qd.simt.block.shared : memref<256xi32, #gpu.address_space<workgroup>>
+             %prefix = qd.simt.block.shared : memref<256xi32, #gpu.address_space<workgroup>>
              %size = qd.simt.subgroup_size\n %last = arith.subi %size, %c1 : i32
              {chain}
              memref.store %r, %out[%i] : memref<?xi32>
@@ -328,14 +454,11 @@ mod tests {
     #[test]
     fn rows_of_the_cpu_are_what_a_file_of_costs_has() {
         let rows = measured("cpu,wave=8", 12, 1).unwrap();
-        // Of both of its matches the cpu has one form.
-        assert_eq!(rows.len(), ROWS.len() - 1);
+        // Of both of its matches the cpu has one form; integers, loads and stores are beside the classes.
+        assert_eq!(rows.len(), ROWS.len() - 1 + CLASSES.len() + 3);
         for row in &rows {
-            assert_eq!(
-                (&row["wave"], &row["per"]),
-                (&json!(8), &json!("lane")),
-                "{row}"
-            );
+            assert_eq!(row.get("wave").is_some(), row.get("op").is_some(), "{row}");
+            assert_eq!(row["per"], json!("lane"), "{row}");
             assert_eq!(row["latency"], json!(0.0), "{row}");
             // How much is for nobody to say whose machine does something else beside.
             assert!(

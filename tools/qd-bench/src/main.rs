@@ -49,7 +49,7 @@ struct Arguments {
     /// Writes the kernels of a device's rows, or of `waves`, to this folder, and measures nothing
     #[arg(long, value_name = "FOLDER")]
     kernels: Option<PathBuf>,
-    /// Measures what collectives cost on the target, and prints rows for a file of costs
+    /// Measures what collectives and classes of ops cost on the target, and prints rows for a file of costs
     #[arg(long)]
     costs: bool,
     /// Launches each kernel of `waves` once, and measures nothing: what `cargo xtask wave-opinions` counts
