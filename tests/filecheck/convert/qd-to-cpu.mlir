@@ -95,3 +95,32 @@ module {
     return
   }
 }
+
+// -----
+
+// An exchange with the lane 8 further: runs of 8 threads change places, and no index depends on a lane. One by another
+// mask reads element by element.
+// CHECK-LABEL: func.func private @exchange.blocks(
+// CHECK: %[[BOTH:.*]] = arith.constant 16 : index
+// CHECK: scf.for %[[BASE:.*]] = %{{.*}} to %{{.*}} step %[[BOTH]] {
+// CHECK: %[[RUN:.*]] = arith.constant 8 : index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[BASE]], %[[RUN]] : index
+// CHECK: scf.for %[[I:.*]] =
+// CHECK: %[[TO:.*]] = arith.addi %[[BASE]], %[[I]] : index
+// CHECK: %[[FROM:.*]] = arith.addi %[[NEXT]], %[[I]] : index
+// CHECK: memref.load %{{.*}}[%[[FROM]]]
+// CHECK: memref.store %{{.*}}[%[[TO]]]
+// CHECK: scf.for
+// CHECK: arith.xori
+module {
+  func.func private @exchange(%a: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
+    %t = qd.simt.block.thread_id
+    %c8 = arith.constant 8 : i32
+    %c5 = arith.constant 5 : i32
+    %v = memref.load %a[%t] : memref<?xi32>
+    %x = qd.simt.shuffle xor %v, %c8 : i32
+    %y = qd.simt.shuffle xor %x, %c5 : i32
+    memref.store %y, %a[%t] : memref<?xi32>
+    return
+  }
+}

@@ -11,7 +11,7 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Scope},
-    ir::{Op, OpExt, Value, bit_width},
+    ir::{Op, OpExt, Value, ValueExt, bit_width},
     melior,
     ops::{ShuffleMode, simt},
 };
@@ -183,6 +183,13 @@ fn rotate<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<
 fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c> {
     let shuffle = simt::Shuffle::cast(op);
     let (mode, lane, in_range) = (shuffle.mode(), shuffle.lane(), shuffle.in_range());
+    if let (ShuffleMode::Xor, Some(bit)) = (mode, lane.constant_int())
+        && (bit as u64).is_power_of_two()
+        && bit < body.wave
+    {
+        exchange(body, op, shuffle.value(), bit);
+        return Ok(());
+    }
     gather(body, op, shuffle.value(), |body, t, wave| {
         let lane = body.read(lane, t).to_index();
         let own = t & (wave - 1);
@@ -201,6 +208,18 @@ fn shuffle<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, _: i64) -> Result<'c
         }
     });
     Ok(())
+}
+
+/// Runs of `run` threads change places with the next ones, which LLVM does in vectors: no index depends on a lane.
+fn exchange<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, value: Value<'c>, run: i64) {
+    let out = results(body, op)[0];
+    per_tile(body, 2 * run, |body, base, _| {
+        for (to, from) in [(base, base + run), (base + run, base)] {
+            each(body.b, body.b.index(0), body.b.index(run), 1, |i| {
+                out.set(to + i, body.read(value, from + i));
+            });
+        }
+    });
 }
 
 fn vote<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, all: bool) -> Result<'c> {

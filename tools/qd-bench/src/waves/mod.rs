@@ -2,7 +2,8 @@
 //! out.
 //!
 //! Sizes take turns, and medians count. A time is that of as many launches as take some milliseconds, of each as many:
-//! one alone of some microseconds says as much of when threads wake up. 32 runs twice: what it differs by from itself is the spread. What is
+//! one alone of some microseconds says as much of when threads wake up. Each program is loaded twice, and has the lower of
+//! its times, for where code lies is nothing that a size is to blame for. What 32 differs by from itself is the spread. What is
 //! selected has to compute what the same size does as it was; where its code is the same, it is that program, and has its time.
 
 mod kernels;
@@ -217,19 +218,27 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
         true => DEFAULT,
         false => setting.waves[0],
     };
-    let selected = load("select")?;
-    let wave = selected.wave;
-    // The default again comes first, then each program once.
-    let mut all = vec![fixed(default)?];
+    // Each program once, and then each again.
+    let mut all: Vec<Compiled> = Vec::new();
     let mut programs = Vec::new();
-    let of_sizes = setting.waves.iter().map(|wave| fixed(*wave));
-    for one in of_sizes.chain([Ok(selected)]) {
-        let one = one?;
-        let known = all.iter().skip(1).position(|other| other.code == one.code);
-        programs.push(known.map_or(all.len(), |at| at + 1));
+    let options = setting.waves.iter().map(|wave| Some(*wave)).chain([None]);
+    let compiled = |wave: Option<u32>| wave.map_or_else(|| load("select"), fixed);
+    let mut distinct = Vec::new();
+    // What was chosen last: the search's.
+    let mut wave = default;
+    for option in options {
+        let one = compiled(option)?;
+        wave = one.wave;
+        let known = all.iter().position(|other| other.code == one.code);
+        programs.push(known.unwrap_or(all.len()));
         if known.is_none() {
             all.push(one);
+            distinct.push(option);
         }
+    }
+    let count = all.len();
+    for option in distinct {
+        all.push(compiled(option)?);
     }
     let (selected, sizes) = programs.split_last().expect("there is one of each size");
     // The first launch of each is not timed.
@@ -262,10 +271,13 @@ fn one(kernel: Kernel, is_held_out: bool, setting: &Setting, set: &mut Set) -> a
         times.sort();
         times[times.len() / 2].as_secs_f64() * 1e3
     };
-    let times: Vec<f64> = sizes.iter().map(|size| median(*size)).collect();
+    let both = |program: usize| [median(program), median(program + count)];
+    let lower = |program: usize| both(program).into_iter().fold(f64::INFINITY, f64::min);
+    let times: Vec<f64> = sizes.iter().map(|size| lower(*size)).collect();
     let best = times.iter().copied().fold(f64::INFINITY, f64::min);
-    let (own, default, again) = (median(*selected), median(of(default)?), median(0));
-    let spread = (default / again).max(again / default);
+    let [first, again] = both(of(default)?);
+    let spread = (first / again).max(again / first);
+    let (own, default) = (lower(*selected), lower(of(default)?));
     let (over_best, over_default) = (own / best, own / default);
     set.over_best.push(over_best);
     set.over_default.push(over_default);
