@@ -103,8 +103,8 @@ module {
 // CHECK-LABEL: func.func private @exchange.blocks(
 // CHECK: %[[BOTH:.*]] = arith.constant 16 : index
 // CHECK: scf.for %[[BASE:.*]] = %{{.*}} to %{{.*}} step %[[BOTH]] {
-// CHECK: %[[RUN:.*]] = arith.constant 8 : index
-// CHECK: %[[NEXT:.*]] = arith.addi %[[BASE]], %[[RUN]] : index
+// CHECK: %[[LENGTH:.*]] = arith.constant 8 : index
+// CHECK: %[[NEXT:.*]] = arith.addi %[[BASE]], %[[LENGTH]] : index
 // CHECK: scf.for %[[I:.*]] =
 // CHECK: %[[TO:.*]] = arith.addi %[[BASE]], %[[I]] : index
 // CHECK: %[[FROM:.*]] = arith.addi %[[NEXT]], %[[I]] : index
