@@ -1,6 +1,6 @@
 //! Expansion of collectives that a target does not have.
 //!
-//! Runs after `qd-select-subgroup-size`. Each collective that is not kept becomes shuffles
+//! Runs when each body has its subgroup size. Each collective of which the target has no form becomes shuffles
 //! and ballots of its subgroup, and for a block shared memory and barriers:
 //!
 //! | op | becomes |
@@ -14,7 +14,7 @@
 //! | `all`, `any`, `all_equal`, `count_true`, `ballot_first_n`, `match_any` | ballots |
 //! | `broadcast_first`, `rotate`, `elect`, `lanemask` | shuffles and arithmetic |
 //! | `block.*` | the same in each subgroup, its totals through shared memory; or shared memory alone |
-//! | `block.radix_rank` | a match in each subgroup, counted in shared memory |
+//! | `block.radix_rank` | a match in each subgroup, or a ballot a bit, or atomics, counted in shared memory |
 //! | `qd.math.*` | `math` and `arith` |
 //!
 //! Every target has `shuffle`, `broadcast`, `ballot`, `sync` and `block.sync`. Which

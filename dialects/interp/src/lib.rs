@@ -39,7 +39,7 @@ mod value;
 
 pub use fault::{Fault, Note};
 pub use table::supported_operations;
-pub use value::{Argument, Buffer, Element, Native, Scalar};
+pub use value::{Argument, Buffer, Element, Native, Part, Scalar};
 
 use exec::Engine;
 use melior::ir::Module;
@@ -128,22 +128,37 @@ pub fn interpret_printing(
     check_arguments(kernel, arguments)
         .map_err(|message| program.sites[kernel.site as usize].fault(message))?;
 
-    let (mut memrefs, mut device, mut registers) = (Memrefs::default(), Vec::new(), Vec::new());
-    for argument in arguments.iter_mut() {
-        registers.push(match argument {
-            Argument::Scalar(scalar) => scalar.bits & scalar.element.mask(),
+    // A part may come before what it is part of.
+    let mut device = Vec::new();
+    let wholes: Vec<_> = arguments
+        .iter_mut()
+        .map(|argument| match argument {
             Argument::Buffer(buffer) => {
                 let slot = device.len() as u32;
                 device.push(Allocation::of_buffer(buffer));
-                memrefs.add(Memref::whole(
-                    Space::Device,
-                    slot,
-                    buffer.element,
-                    &buffer.shape,
-                ))
+                Some((slot, buffer.element))
             }
-        });
-    }
+            Argument::Part(_) | Argument::Scalar(_) => None,
+        })
+        .collect();
+    let mut memrefs = Memrefs::default();
+    let mut memref = |of: usize, first: usize, shape: &[usize]| {
+        let (slot, element) = wholes[of].expect("it was checked to be a buffer");
+        let whole = Memref::whole(Space::Device, slot, element, shape);
+        memrefs.add(Memref {
+            offset: (first * element.bytes()) as i64,
+            ..whole
+        })
+    };
+    let registers: Vec<_> = arguments
+        .iter()
+        .enumerate()
+        .map(|(i, argument)| match argument {
+            Argument::Scalar(scalar) => scalar.bits & scalar.element.mask(),
+            Argument::Buffer(buffer) => memref(i, 0, &buffer.shape),
+            Argument::Part(part) => memref(part.of, part.first, &part.shape),
+        })
+        .collect();
     let mut engine = Engine {
         program: &program,
         device,
@@ -178,12 +193,17 @@ fn check_arguments(kernel: &Kernel, arguments: &[Argument]) -> Result<(), String
         ));
     }
     for (index, ((_, parameter), argument)) in kernel.parameters.iter().zip(arguments).enumerate() {
-        check_argument(parameter, argument).map_err(|why| format!("argument {index}: {why}"))?;
+        let checked = check_argument(parameter, argument, arguments);
+        checked.map_err(|why| format!("argument {index}: {why}"))?;
     }
     Ok(())
 }
 
-fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), String> {
+fn check_argument(
+    parameter: &Parameter,
+    argument: &Argument,
+    all: &[Argument],
+) -> Result<(), String> {
     match (parameter, argument) {
         (Parameter::Scalar(element), Argument::Scalar(scalar)) => {
             if !element.holds(scalar.element) {
@@ -194,21 +214,7 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
             }
         }
         (Parameter::Memref { element, shape }, Argument::Buffer(buffer)) => {
-            if !element.holds(buffer.element) {
-                return Err(format!(
-                    "holds {} where the kernel takes {element}",
-                    buffer.element
-                ));
-            }
-            let fits = |(wanted, size): (&Option<usize>, &usize)| {
-                wanted.is_none_or(|wanted| wanted == *size)
-            };
-            if shape.len() != buffer.shape.len() || !shape.iter().zip(&buffer.shape).all(fits) {
-                return Err(format!(
-                    "has shape {:?}, which does not fit the kernel's memref",
-                    buffer.shape
-                ));
-            }
+            check_memref(*element, shape, buffer, &buffer.shape)?;
             if buffer.data.len() != buffer.len() * element.bytes() {
                 return Err(format!(
                     "has {} bytes of data for {} elements of {element}",
@@ -217,7 +223,25 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
                 ));
             }
         }
-        (Parameter::Scalar(element), Argument::Buffer(_)) => {
+        (Parameter::Memref { element, shape }, Argument::Part(part)) => {
+            let Some(whole) = all.get(part.of).and_then(Argument::buffer) else {
+                return Err(format!(
+                    "is part of argument {}, which is no buffer",
+                    part.of
+                ));
+            };
+            check_memref(*element, shape, whole, &part.shape)?;
+            let elements: usize = part.shape.iter().product();
+            if part.first + elements > whole.len() {
+                return Err(format!(
+                    "has {elements} elements from element {} on of argument {}, which has {}",
+                    part.first,
+                    part.of,
+                    whole.len()
+                ));
+            }
+        }
+        (Parameter::Scalar(element), _) => {
             return Err(format!(
                 "is a buffer where the kernel takes a scalar {element}"
             ));
@@ -225,6 +249,29 @@ fn check_argument(parameter: &Parameter, argument: &Argument) -> Result<(), Stri
         (Parameter::Memref { .. }, Argument::Scalar(_)) => {
             return Err("is a scalar where the kernel takes a buffer".to_string());
         }
+    }
+    Ok(())
+}
+
+/// Whether elements of a buffer, in this shape, fit a memref.
+fn check_memref(
+    element: Element,
+    declared: &[Option<usize>],
+    buffer: &Buffer,
+    shape: &[usize],
+) -> Result<(), String> {
+    if !element.holds(buffer.element) {
+        return Err(format!(
+            "holds {} where the kernel takes {element}",
+            buffer.element
+        ));
+    }
+    let fits =
+        |(wanted, size): (&Option<usize>, &usize)| wanted.is_none_or(|wanted| wanted == *size);
+    if declared.len() != shape.len() || !declared.iter().zip(shape).all(fits) {
+        return Err(format!(
+            "has shape {shape:?}, which does not fit the kernel's memref"
+        ));
     }
     Ok(())
 }

@@ -378,8 +378,21 @@ pub(crate) fn bits_of(bytes: &[u8]) -> u64 {
 pub enum Argument {
     /// For a memref; holds what the kernel left in it afterwards.
     Buffer(Buffer),
+    /// For a memref that overlaps another: elements of that one's buffer, which holds what the kernel left in them.
+    Part(Part),
     /// For an integer, index or float.
     Scalar(Scalar),
+}
+
+/// Consecutive elements of a buffer that is an argument itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The number of that argument.
+    pub of: usize,
+    /// The first of the elements.
+    pub first: usize,
+    /// Extent of each dimension.
+    pub shape: Vec<usize>,
 }
 
 impl Argument {
@@ -387,7 +400,7 @@ impl Argument {
     pub fn buffer(&self) -> Option<&Buffer> {
         match self {
             Self::Buffer(buffer) => Some(buffer),
-            Self::Scalar(_) => None,
+            Self::Part(_) | Self::Scalar(_) => None,
         }
     }
 }
@@ -395,6 +408,12 @@ impl Argument {
 impl From<Buffer> for Argument {
     fn from(buffer: Buffer) -> Self {
         Self::Buffer(buffer)
+    }
+}
+
+impl From<Part> for Argument {
+    fn from(part: Part) -> Self {
+        Self::Part(part)
     }
 }
 

@@ -16,7 +16,7 @@ use qd_dialects::{
     ir::{Op, OpExt, context_of},
     melior::ir::Attribute,
 };
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write};
 
 /// What is said of one body.
 #[derive(Clone, Debug)]
@@ -224,9 +224,9 @@ fn worded(one: &Candidate) -> String {
     format!("{} {uses:.1}, latency {:.1}", one.form, one.cost.latency)
 }
 
-/// Says on a body what was chosen: its time and that of the best other size, in cycles a
-/// lane.
-pub fn annotate<'c>(op: Op<'c>, waves: &[(u32, Whole)], choice: &Choice) {
+/// Says on a body what was chosen: its time, that of each size that it may have, in cycles a lane, and the rules by which
+/// terms took the place of others.
+pub fn annotate<'c>(op: Op<'c>, waves: &[(u32, Whole)], choice: &Choice, replaced: &[Replaced]) {
     let context = context_of(op);
     let hundredths = |time: f64| format!("{time:.2} : f64");
     let mut text = format!(
@@ -237,11 +237,20 @@ pub fn annotate<'c>(op: Op<'c>, waves: &[(u32, Whole)], choice: &Choice) {
     );
     let others = waves.iter().filter(|(wave, _)| *wave != choice.wave);
     if let Some((wave, whole)) = others.min_by(|a, b| a.1.time.total_cmp(&b.1.time)) {
+        let sizes = waves.iter().map(|(wave, _)| wave.to_string());
+        let times = waves.iter().map(|(_, whole)| format!("{:.2}", whole.time));
         let _ = write!(
             text,
-            ", runner_up = {wave} : i64, runner_up_cost = {}",
-            hundredths(whole.time)
+            ", runner_up = {wave} : i64, runner_up_cost = {}, waves = array<i64: {}>, costs = array<f64: {}>",
+            hundredths(whole.time),
+            sizes.collect::<Vec<_>>().join(", "),
+            times.collect::<Vec<_>>().join(", ")
         );
+    }
+    let rules: BTreeSet<&str> = replaced.iter().flat_map(|of| &of.rules).copied().collect();
+    if !rules.is_empty() {
+        let rules: Vec<_> = rules.iter().map(|rule| format!("\"{rule}\"")).collect();
+        let _ = write!(text, ", rules = [{}]", rules.join(", "));
     }
     text.push('}');
     if let Some(said) = Attribute::parse(context, &text) {

@@ -7,9 +7,9 @@
 //! that share a layout (`groups`) get one size, that with the least time in all; then the chosen
 //! terms become IR (`materialise`), and the size constants.
 //!
-//! A size is a candidate where every cluster fits and collectives are reached together; threads of
-//! a block are a multiple of each. `qd.wave` on a body, the target's `wave=N` and the pass's
-//! leave that one. With `unseen`, which is how pipelines run it for targets that do not say `select`, a body that uses
+//! A size is a candidate where every cluster fits, collectives are reached together and the threads of a block are a
+//! multiple of it. A body of which the usual size is none for that last reason keeps it and its ops. `qd.wave` on a body,
+//! the target's `wave=N` and the pass's leave that one. With `unseen`, which is how pipelines run it for targets that do not say `select`, a body that uses
 //! subgroups by itself keeps the default size, as its results may show it; not so where `qd.wave` is `any`, as it is of
 //! what algorithms become.
 //!
@@ -178,22 +178,18 @@ fn select<'c>(
     host::settle(module, target)?;
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
-    // The terms are of full subgroups.
-    let waves = &target.capabilities.waves;
-    let is_full = |threads: i64| waves.iter().all(|wave| threads % i64::from(*wave) == 0);
-    for (op, _) in all.iter().filter(|(_, threads)| !is_full(*threads)) {
-        let (may, usual) = (allowed(*op, target)?, default_wave(target));
-        let wave = may.iter().find(|wave| **wave == usual).or(may.first());
-        set_wave(*op, wave.copied().unwrap_or(usual).into())?;
-    }
-    all.retain(|(_, threads)| is_full(*threads));
+    let uneven: Vec<Option<u32>> = (all.iter())
+        .map(|(op, threads)| left_alone(*op, *threads, target))
+        .collect::<Result<'c, _>>()?;
     let ops: Vec<Op<'c>> = all.iter().map(|(op, _)| *op).collect();
     // With one size alone, all bodies have it in any case.
     let is_chosen =
         target.wave.is_none() && target.capabilities.waves.len() > 1 && !is_of_device(target);
     let calls = Calls::new(module);
     let looks = |op: Op<'c>| is_chosen || explains || page::is_wanted() || has_forms(op);
-    let read = |(op, threads): (Op<'c>, i64)| match looks(op) {
+    let read = |((op, threads), uneven): ((Op<'c>, i64), Option<u32>)| match uneven.is_none()
+        && looks(op)
+    {
         true => Reading::of(op, threads, target, &calls).map(Some),
         false => Ok(None),
     };
@@ -204,7 +200,12 @@ fn select<'c>(
     // Safety: both read the module, and change nothing.
     let (readings, (groups, launches)) = unsafe {
         ir::read_both(
-            || ir::read_each(all.clone(), read),
+            || {
+                ir::read_each(
+                    all.iter().copied().zip(uneven.iter().copied()).collect(),
+                    read,
+                )
+            },
             || match is_chosen {
                 true => groups::groups(module, &ops),
                 false => each_alone(),
@@ -226,7 +227,7 @@ fn select<'c>(
             match bodies[*at].take() {
                 Some(candidates) => found.push(candidates),
                 None => {
-                    let wave = allowed(ops[*at], target)?.first().copied();
+                    let wave = uneven[*at].or(allowed(ops[*at], target)?.first().copied());
                     set_wave(ops[*at], wave.unwrap_or(default_wave(target)).into())?;
                 }
             }
@@ -234,7 +235,8 @@ fn select<'c>(
         if found.is_empty() {
             continue;
         }
-        let wave = best_wave(&found, target)?;
+        let fixed = group.iter().find_map(|at| uneven[*at]);
+        let wave = best_wave(&found, fixed, target)?;
         for body in &found {
             if let Some(choice) = body.at(wave) {
                 let name = &target.capabilities.name;
@@ -314,7 +316,12 @@ fn rewrite<'c>(
         .choices
         .iter()
         .map(|choice| (choice.wave, choice.whole));
-    annotate(body.op, &waves.collect::<Vec<_>>(), choice);
+    annotate(
+        body.op,
+        &waves.collect::<Vec<_>>(),
+        choice,
+        &outcome.replaced,
+    );
     for (op, form) in &outcome.native {
         op.set_attr(names::FORM, attributes::string(context_of(*op), form));
     }
@@ -407,15 +414,33 @@ fn allowed<'c>(op: Op<'c>, target: &Target) -> Result<'c, Vec<u32>> {
     }
 }
 
-/// The size at which a group takes least: the default, unless another is worth it.
-fn best_wave<'c>(group: &[Candidates<'c>], target: &Target) -> Result<'c, u32> {
+/// The size of a body that is left alone, as blocks do not fill their last subgroup at its usual size: terms are of full
+/// subgroups.
+fn left_alone<'c>(op: Op<'c>, threads: i64, target: &Target) -> Result<'c, Option<u32>> {
+    let (may, usual) = (allowed(op, target)?, default_wave(target));
+    let own = may.iter().find(|wave| **wave == usual).or(may.first());
+    let wave = own.copied().unwrap_or(usual);
+    let is_full = |wave: &u32| threads % i64::from(*wave) == 0;
+    let is_left = match is_of_device(target) {
+        true => !target.capabilities.waves.iter().all(is_full),
+        false => !is_full(&wave),
+    };
+    Ok(is_left.then_some(wave))
+}
+
+/// The size at which a group takes least: the one that a body in it has in any case, or the default, unless another is
+/// worth it.
+fn best_wave<'c>(group: &[Candidates<'c>], fixed: Option<u32>, target: &Target) -> Result<'c, u32> {
     let time = |wave: u32| -> Option<f64> {
         let times = group
             .iter()
             .map(|body| Some(body.launches * body.at(wave)?.whole.time));
         times.sum()
     };
-    let of = |wave: &u32| Some((*wave, time(*wave)?));
+    let of = |wave: &u32| match fixed.is_none_or(|fixed| fixed == *wave) {
+        true => Some((*wave, time(*wave)?)),
+        false => None,
+    };
     let all: Vec<(u32, f64)> = target.capabilities.waves.iter().filter_map(of).collect();
     let default = default_wave(target);
     let known = all.iter().find(|(wave, _)| *wave == default);

@@ -91,7 +91,7 @@ fn page(all: Vec<Explanation>) -> String {
         page += "</section>\n";
     }
     page += "<h2>Rules</h2>\n<p>Those that led to the terms above. Each is proved on every input of four \
-             lanes with integers of a few bits, and by the interpreter at 4 to 64 lanes.</p>\n\
+             lanes with integers of a few bits, by Z3 at four and eight lanes, and by the interpreter at 4 to 64.</p>\n\
              <table class=\"rules\">\n";
     for rule in rules::all() {
         let mut replaced = bodies.iter().flat_map(|(_, body)| &body.replaced);

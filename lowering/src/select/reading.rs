@@ -63,7 +63,11 @@ impl<'c> Reading<'c> {
         let (mut waves, mut refused) = (Vec::new(), Vec::new());
         for wave in allowed {
             let diverges = diverging.iter().find(|(at, _)| *at == wave);
-            if largest > wave {
+            if threads % i64::from(wave) != 0 {
+                let reason =
+                    format!("a block of {threads} threads does not fill its last subgroup");
+                refused.push((wave, reason));
+            } else if largest > wave {
                 refused.push((wave, format!("a cluster has {largest} lanes")));
             } else if let Some((_, reason)) = diverges {
                 refused.push((wave, reason.clone()));

@@ -62,6 +62,13 @@ pub enum Expect {
     Scratch,
     /// Scratch that a compiled kernel has no use for: it is left as it was.
     Unused,
+    /// Not by itself: it is as many elements of another argument's buffer, which it overlaps.
+    Part {
+        /// The number of that argument.
+        of: usize,
+        /// The first of the elements.
+        first: usize,
+    },
 }
 
 impl Data {
@@ -96,10 +103,16 @@ impl Data {
 
     /// It, as an argument of the interpreter's.
     pub(crate) fn interpreted(&self, expect: Expect) -> qd_interp::Argument {
-        match self {
-            Data::Number(number) => qd_interp::Scalar {
+        match (self, expect) {
+            (Data::Number(number), _) => qd_interp::Scalar {
                 element: Element::I32,
                 bits: u64::from(*number as u32),
+            }
+            .into(),
+            (_, Expect::Part { of, first }) => qd_interp::Part {
+                of,
+                first,
+                shape: self.shape(),
             }
             .into(),
             _ => self.for_interpreter(expect).into(),
@@ -326,7 +339,7 @@ impl Expect {
         };
         let mut apart = 0f64;
         let (tolerance, prefix) = match self {
-            Expect::Scratch | Expect::Ignored => return Ok(apart),
+            Expect::Scratch | Expect::Ignored | Expect::Part { .. } => return Ok(apart),
             Expect::Unused => {
                 let changed = got.bytes.iter().position(|byte| *byte != GARBAGE);
                 return changed.map_or(Ok(apart), |at| Err(format!("byte {at} was written")));

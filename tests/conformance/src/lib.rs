@@ -214,7 +214,12 @@ pub fn interpret(
     interpret_printing(source, wave, arguments, &mut |_| ())
 }
 
-fn interpret_printing(
+/// As [`interpret`]; `print` is given what threads print, print by print.
+///
+/// # Errors
+///
+/// The fault it ends in.
+pub fn interpret_printing(
     source: &str,
     wave: u32,
     arguments: &[Argument],

@@ -39,6 +39,7 @@ func.func private @reduce_read(%in: memref<?xf32>, %out: memref<?xf32>) attribut
 
 // What is the same in all lanes is read from none.
 // CHECK-LABEL: func.func private @uniform
+// CHECK-SAME:    rules = ["broadcast-of-uniform"]
 // CHECK-NOT:     qd.simt.broadcast
 // CHECK:         return
 func.func private @uniform(%in: memref<?xf32>, %out: memref<?xf32>) attributes {qd.threads = 64 : i64} {

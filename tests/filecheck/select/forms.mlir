@@ -15,7 +15,7 @@
 // RUN: not qd-opt %t/other.mlir --qd-expand-collectives=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=OTHER
 
 // CHECK-LABEL: func.func private @body
-// CHECK-SAME:    qd.select = {before = {{[0-9.e+]+}} : f64, cost = {{[0-9.e+]+}} : f64, optimal = true}
+// CHECK-SAME:    qd.select = {before = {{[0-9.e+]+}} : f64, cost = {{[0-9.e+]+}} : f64, optimal = true, rules = ["first-of-reduce"]}
 // CHECK:         qd.simt.reduce_all add %{{.*}} tile(5) {qd.form = "redux.sync"} : i32
 // CHECK-NOT:     qd.simt.reduce_all
 // CHECK-COUNT-5: qd.simt.shuffle xor
@@ -27,7 +27,7 @@
 // AGAIN-COUNT-5: qd.simt.shuffle xor
 // AGAIN:         qd.simt.reduce_all xor
 
-// TWO:           qd.select = {{{.*}}runner_up = {{32|64}} : i64, runner_up_cost = {{[0-9.e+]+}} : f64}
+// TWO:           qd.select = {{{.*}}runner_up = {{32|64}} : i64, runner_up_cost = {{[0-9.e+]+}} : f64, waves = array<i64: 32, 64>}
 
 // PIPELINE:      qd.simt.reduce_all
 // PIPELINE-COUNT-5: qd.simt.shuffle xor

@@ -5,7 +5,7 @@ use qd_runtime::{
     Error,
     objects::{Buffer, Stream},
 };
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, ops::Range};
 
 /// The byte that fills memory that has not been written.
 pub const POISON: u8 = 0xA5;
@@ -56,6 +56,24 @@ impl Array {
     /// The extent of the outermost dimension; 1 for rank 0.
     pub fn rows(&self) -> u64 {
         self.shape.first().copied().unwrap_or(1)
+    }
+
+    /// Some of its rows; none of rank 0.
+    pub fn of_rows(&self, rows: Range<u64>) -> Option<Self> {
+        let row = self.shape.get(1..)?.iter().product::<u64>() as usize * self.dtype.size();
+        let mut shape = self.shape.clone();
+        shape[0] = rows.end - rows.start;
+        let content = match &self.content {
+            Content::Every(byte) => Content::Every(*byte),
+            Content::Bytes(bytes) => {
+                Content::Bytes(bytes[rows.start as usize * row..rows.end as usize * row].to_vec())
+            }
+        };
+        Some(Self {
+            dtype: self.dtype,
+            shape,
+            content,
+        })
     }
 
     /// Elements in all.

@@ -7,7 +7,7 @@ use crate::{
 };
 use qd_artifact::{Argument as Parameter, ArgumentKind, Dtype, Expr, Kernel, Values};
 use qd_runtime::Scalar;
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 /// What is passed for one argument of a kernel.
 #[derive(Clone, Debug)]
@@ -39,6 +39,17 @@ pub struct Bound {
     pub origins: Vec<String>,
     /// Whether it is a buffer that holds nothing yet.
     pub uninitialised: Vec<bool>,
+    /// For a buffer that is rows of another argument, which.
+    pub parts: Vec<Option<Part>>,
+}
+
+/// Rows of another argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The number of that argument.
+    pub of: usize,
+    /// Which of its rows.
+    pub rows: Range<u64>,
 }
 
 /// Which argument a name or a number means.
@@ -88,14 +99,18 @@ pub fn bind(kernel: &Kernel, given: &[String]) -> Result<Bound, String> {
                 .map_or(String::new(), |s| s.text.clone())
         })
         .collect();
+    let parts = (0..kernel.arguments.len()).map(|i| binder.part(i));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let is_uninitialised = |i: usize| {
+        let said = binder.said[i].as_ref().map(|said| &said.value);
+        matches!(said, None | Some(Value::Generated(Generator::Poison, _)))
+    };
     let uninitialised = (0..kernel.arguments.len())
-        .map(|i| match binder.said[i].as_ref().map(|said| &said.value) {
-            None | Some(Value::Generated(Generator::Poison, _)) => true,
-            Some(_) => false,
-        })
+        .map(|i| is_uninitialised(parts[i].as_ref().map_or(i, |part| part.of)))
         .collect();
     Ok(Bound {
         uninitialised,
+        parts,
         arguments: binder.made.into_iter().flatten().collect(),
         origins,
     })
@@ -193,7 +208,7 @@ impl<'a> Binder<'a> {
             Ok(())
         };
         let inferred = match self.said[i].as_ref().map(|said| &said.value) {
-            Some(Value::LengthOf(name)) => {
+            Some(Value::LengthOf(name) | Value::RowsOf(name, ..)) => {
                 refer(name)?;
                 false
             }
@@ -259,6 +274,7 @@ impl<'a> Binder<'a> {
                     }
                     Some(Value::File(path)) => npy::read(path).map_err(|e| self.error(i, e))?,
                     Some(Value::List(numbers)) => self.list(i, *dtype, numbers)?,
+                    Some(Value::RowsOf(..)) => self.rows(i)?,
                     Some(Value::Number(number)) => {
                         let bits = self.bits(i, number, *dtype)?;
                         self.one_element(i, *dtype, shape, bits)?
@@ -309,6 +325,36 @@ impl<'a> Binder<'a> {
             Some(Argument::Array(array)) => Ok(array.rows()),
             _ => Err(self.error(i, format!("'{name}' is a scalar, which has no length"))),
         }
+    }
+
+    /// Which rows of which argument it is, if it is.
+    fn part(&self, i: usize) -> Result<Option<Part>, String> {
+        let Some(Value::RowsOf(name, from, to)) = self.said[i].as_ref().map(|said| &said.value)
+        else {
+            return Ok(None);
+        };
+        let of = position(self.kernel, name).map_err(|e| self.error(i, e))?;
+        let said = self.said[of].as_ref().map(|said| &said.value);
+        if matches!(said, Some(Value::RowsOf(..))) {
+            let message = format!("'{name}' is itself rows of another argument: name that one");
+            return Err(self.error(i, message));
+        }
+        let length = self.rows_of(i, name)?;
+        let rows = *from..to.unwrap_or(length);
+        if rows.start > rows.end || rows.end > length {
+            return Err(self.error(i, format!("'{name}' has {length} rows")));
+        }
+        Ok(Some(Part { of, rows }))
+    }
+
+    /// What the rows of another argument hold.
+    fn rows(&self, i: usize) -> Result<Array, String> {
+        let part = self.part(i)?;
+        let array = part.and_then(|part| match &self.made[part.of] {
+            Some(Argument::Array(array)) => array.of_rows(part.rows),
+            _ => None,
+        });
+        array.ok_or_else(|| self.error(i, "a buffer of one element has no rows"))
     }
 
     fn filled(&self, i: usize, dtype: Dtype, shape: &[u64]) -> Result<Array, String> {

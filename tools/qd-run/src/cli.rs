@@ -131,6 +131,8 @@ Values of --arg (NAME is the argument's qd.name, or arg0, arg1, …, or its numb
   200000, -1.5, 0xFF, inf         one element: a scalar, or a buffer of one element
   [1, 2, 3]                       a buffer of rank 1
   len(OTHER)                      one element: the rows of another argument
+  rows(OTHER), rows(OTHER)[10:20] the same memory as rows 10 to 19 of another argument, or as all of
+                                  them; where one of both is written, both need qd.may_alias
   zeros, const(7), iota, iota(start=1,step=2)
   random(seed=1,min=-5,max=5)     uniform; integers include max, floats exclude it; min and max are
                                   the type's for integers and 0 and 1 for floats unless given

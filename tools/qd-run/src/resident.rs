@@ -37,26 +37,40 @@ impl Resident {
     /// Takes what is given to the device, and allocates the rest there. `again`: it will be run
     /// more than once.
     pub fn new(stream: Stream, kernel: Kernel, bound: &Bound, again: bool) -> Result<Self, String> {
-        let (mut values, mut kept) = (Vec::new(), Vec::new());
-        for (i, argument) in bound.arguments.iter().enumerate() {
+        let count = bound.arguments.len();
+        let mut values: Vec<Option<Value>> = (0..count).map(|_| None).collect();
+        let mut kept = Vec::new();
+        // What is part of another comes after it.
+        let (parts, wholes): (Vec<usize>, Vec<usize>) =
+            (0..count).partition(|i| bound.parts[*i].is_some());
+        for i in wholes.into_iter().chain(parts) {
             let parameter = &kernel.signature()[i];
-            let array = match argument {
-                Argument::Scalar(scalar) => {
-                    values.push(Value::Scalar(*scalar));
+            let failed = |error: Error| format!("argument '{}': {error}", parameter.name);
+            let buffer = match (&bound.arguments[i], &bound.parts[i]) {
+                (Argument::Scalar(scalar), _) => {
+                    values[i] = Some(Value::Scalar(*scalar));
                     continue;
                 }
-                Argument::Array(array) => array,
+                (Argument::Array(array), None) => array.upload(&stream).map_err(failed)?,
+                (Argument::Array(_), Some(part)) => {
+                    if let Some(Value::Buffer(whole)) = &values[part.of] {
+                        let rows = whole.rows(part.rows.clone()).map_err(failed)?;
+                        values[i] = Some(Value::Buffer(rows));
+                    }
+                    continue;
+                }
             };
-            let failed = |error: Error| format!("argument '{}': {error}", parameter.name);
-            let buffer = array.upload(&stream).map_err(failed)?;
-            if again && parameter.access == Access::ReadWrite && !bound.uninitialised[i] {
+            let has_parts = bound.parts.iter().flatten().any(|part| part.of == i);
+            let is_spoilt = parameter.access == Access::ReadWrite || has_parts;
+            if again && is_spoilt && !bound.uninitialised[i] {
                 let copy = Buffer::new(&stream, buffer.dtype(), buffer.shape());
                 let copy = copy.map_err(failed)?;
                 buffer.copy_to(&stream, &copy).map_err(failed)?;
                 kept.push((i, copy));
             }
-            values.push(Value::Buffer(buffer));
+            values[i] = Some(Value::Buffer(buffer));
         }
+        let values = values.into_iter().flatten().collect();
         Ok(Self {
             stream,
             kernel,

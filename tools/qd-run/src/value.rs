@@ -1,9 +1,10 @@
 //! The value of `--arg NAME=`: a small language for data.
 //!
 //! ```text
-//! value     := file | number | list | 'len(' name ')' | generator [ extents ]
+//! value     := file | number | list | 'len(' name ')' | rows | generator [ extents ]
 //! file      := a path that ends in .npy
 //! list      := '[' [ number { ',' number } ] ']'
+//! rows      := 'rows(' name ')' [ '[' [ count ] ':' [ count ] ']' ]
 //! generator := 'zeros' | 'poison' | 'const(' number ')' | 'iota' [ '(' options ')' ]
 //!            | 'random' [ '(' options ')' ]
 //! options   := name '=' number { ',' name '=' number }
@@ -24,6 +25,8 @@ pub enum Value {
     List(Vec<Number>),
     /// One element: the rows of another argument.
     LengthOf(String),
+    /// The same memory as rows of another argument: from one on up to another, which is not among them.
+    RowsOf(String, u64, Option<u64>),
     /// Data by rule, with extents unless the argument's are known.
     Generated(Generator, Option<Vec<Extent>>),
 }
@@ -87,8 +90,8 @@ impl fmt::Display for ParseError {
     }
 }
 
-const EXPECTED: &str = "expected a .npy file, a number, [numbers], len(NAME), zeros, poison, \
-                        const(NUMBER), iota or random";
+const EXPECTED: &str = "expected a .npy file, a number, [numbers], len(NAME), rows(NAME), \
+                        zeros, poison, const(NUMBER), iota or random";
 
 type Result<T> = std::result::Result<T, ParseError>;
 
@@ -179,6 +182,7 @@ impl Parser {
         let word = self.word();
         let generator = match word.as_str() {
             "len" => return self.parenthesised_name().map(Value::LengthOf),
+            "rows" => return self.rows(),
             "inf" | "nan" => return Ok(Value::Number(Number { text: word })),
             "zeros" => Generator::Zeros,
             "poison" => Generator::Poison,
@@ -209,6 +213,29 @@ impl Parser {
             None
         };
         Ok(Value::Generated(generator, extents))
+    }
+
+    fn rows(&mut self) -> Result<Value> {
+        let of = self.parenthesised_name()?;
+        if !self.accept('[') {
+            return Ok(Value::RowsOf(of, 0, None));
+        }
+        let from = self.row()?.unwrap_or(0);
+        self.expect(':')?;
+        let to = self.row()?;
+        self.expect(']')?;
+        Ok(Value::RowsOf(of, from, to))
+    }
+
+    /// A row's number, if there is one.
+    fn row(&mut self) -> Result<Option<u64>> {
+        self.spaces();
+        let begin = self.at;
+        let digits = self.take_while(|c| c.is_ascii_digit() || c == '_');
+        let digits = digits.replace('_', "");
+        let row = (!digits.is_empty()).then(|| digits.parse());
+        row.transpose()
+            .map_err(|_| self.error_at(begin, "expected a row's number"))
     }
 
     fn rest(&self, begin: usize) -> String {
@@ -343,6 +370,9 @@ mod tests {
             ("[]", Value::List(vec![])),
             ("[ 1, -2 ]", Value::List(vec![number("1"), number("-2")])),
             ("len(a)", Value::LengthOf("a".into())),
+            ("rows(a)", Value::RowsOf("a".into(), 0, None)),
+            ("rows(a)[:5]", Value::RowsOf("a".into(), 0, Some(5))),
+            ("rows(a)[1_0 : 20]", Value::RowsOf("a".into(), 10, Some(20))),
             ("zeros", Value::Generated(Generator::Zeros, None)),
             (
                 "const(7)[3]",
@@ -397,6 +427,8 @@ mod tests {
             ("zeros[-3]", 6, "expected a length"),
             ("zeros[]", 6, "expected a length"),
             ("len()", 4, "expected an argument's name"),
+            ("rows(a)[3]", 9, "expected ':'"),
+            ("rows(a)[:x]", 9, "expected ']'"),
             ("[1, x]", 4, "'x' is no number"),
             ("1.2.3", 0, "'1.2.3' is no number"),
             ("3 4", 2, "expected nothing behind the value"),

@@ -1,13 +1,15 @@
 //! One program by the interpreter and on targets.
 
 use crate::{
+    generate::DOUBTFUL,
     job::{Done, Finding, Kind},
     program::Program,
     worker::stage,
 };
 use qd_artifact::Artifact;
-use qd_conformance::{Main, difference, execute, interpret, open};
+use qd_conformance::{Main, difference, execute, interpret_printing, open};
 use qd_frontend::{Diagnostics, Parsed, Source, compile_text};
+use std::sync::{Arc, Mutex};
 
 /// The subgroup size that a target names.
 pub fn wave_of(target: &str) -> Option<u32> {
@@ -36,15 +38,18 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
             .push(finding(Kind::Invalid, "", said.to_string()));
         return done;
     }
-    let arguments: Vec<_> = program.parameters.iter().map(|p| p.argument()).collect();
+    let arguments = program.arguments();
     for target in targets {
         let wave = wave_of(target).unwrap_or(32);
         if wave < program.least_wave {
             continue;
         }
         stage(format!("interpretation at {wave}"));
-        let reference = match interpret(&text, wave, &arguments) {
-            Ok(reference) => reference,
+        let mut expected = Vec::new();
+        let mut take = |text: &str| expected.push(text.to_owned());
+        let reference = match interpret_printing(&text, wave, &arguments, &mut take) {
+            Ok(reference) => Ok(reference),
+            Err(fault) if fault.message.contains(DOUBTFUL) => Err(fault),
             Err(fault) => {
                 done.fault = Some(fault.to_string());
                 continue;
@@ -59,15 +64,31 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
                 continue;
             }
         };
+        let printed = Arc::new(Mutex::new(Vec::new()));
+        let to = printed.clone();
+        main.on_print(Arc::new(move |text: &str| {
+            to.lock().expect("nothing panics").push(text.to_owned());
+        }));
         stage(format!("execution on {target}"));
-        match execute(&main, &arguments) {
-            Err(said) => done.findings.push(finding(Kind::Failed, target, said)),
-            Ok(actual) => {
-                done.compared.push(target.clone());
-                if let Err(what) = difference(&arguments, &reference, &actual) {
-                    done.findings.push(finding(Kind::Difference, target, what));
-                }
+        let outcome = match (reference, execute(&main, &arguments)) {
+            // What the others have printed until then is no one's to say.
+            (Err(_), Err(said)) if said.contains(DOUBTFUL) => Ok(()),
+            (Err(fault), Err(said)) => Err(format!("'{said}' instead of '{fault}'")),
+            (Err(fault), Ok(_)) => Err(format!("no fault instead of '{fault}'")),
+            (Ok(_), Err(said)) => {
+                done.findings.push(finding(Kind::Failed, target, said));
+                continue;
             }
+            (Ok(reference), Ok(actual)) => {
+                let printed = std::mem::take(&mut *printed.lock().expect("nothing panics"));
+                difference(&arguments, &reference, &actual)
+                    .map(drop)
+                    .and_then(|()| same_prints(expected, printed))
+            }
+        };
+        done.compared.push(target.clone());
+        if let Err(what) = outcome {
+            done.findings.push(finding(Kind::Difference, target, what));
         }
     }
     done
@@ -84,4 +105,18 @@ fn compile(text: &str, target: &str) -> Result<Main, String> {
     let artifact = Artifact::from_bytes(artifact.to_bytes()).map_err(|error| error.to_string())?;
     let main = open(target, None).and_then(|device| Main::load(&device, &artifact));
     main.map_err(|error| error.to_string())
+}
+
+/// Whether the same was printed, in whatever order.
+fn same_prints(mut expected: Vec<String>, mut printed: Vec<String>) -> Result<(), String> {
+    expected.sort();
+    printed.sort();
+    if expected == printed {
+        return Ok(());
+    }
+    let differs = expected.iter().zip(&printed).find(|(a, b)| a != b);
+    Err(match differs {
+        Some((expected, printed)) => format!("prints {printed:?} instead of {expected:?}"),
+        None => format!("{} prints instead of {}", printed.len(), expected.len()),
+    })
 }

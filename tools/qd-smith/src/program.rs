@@ -74,8 +74,10 @@ pub struct Parameter {
     pub contents: Contents,
     pub comparison: Comparison,
     pub seed: u64,
-    /// Whether it may overlap others that say so. None does.
+    /// Whether it may overlap others that say so.
     pub may_alias: bool,
+    /// The argument of whose buffer it is elements, and the first of them.
+    pub part: Option<(Value, usize)>,
 }
 
 impl Parameter {
@@ -104,7 +106,7 @@ impl Parameter {
     }
 
     /// What it is run with and how it is compared.
-    pub fn argument(&self) -> Argument {
+    fn argument(&self) -> Argument {
         let n = self.length.unwrap_or(1);
         let data = match self.contents {
             Contents::Plain if self.element.contains('f') => quarters(&self.element, n, self.seed),
@@ -229,6 +231,25 @@ impl Program {
                 nodes,
             }],
         }
+    }
+
+    /// What the arguments are run with and how they are compared.
+    pub fn arguments(&self) -> Vec<Argument> {
+        let arguments = self.parameters.iter().map(|parameter| {
+            let mut argument = parameter.argument();
+            if let Some((of, first)) = self.part(parameter) {
+                argument.expect = Expect::Part { of, first };
+            }
+            argument
+        });
+        arguments.collect()
+    }
+
+    /// The number of the argument that one is part of, and the first of its elements.
+    pub fn part(&self, parameter: &Parameter) -> Option<(usize, usize)> {
+        let (whole, first) = parameter.part?;
+        let of = self.parameters.iter().position(|p| p.value == whole)?;
+        Some((of, first))
     }
 
     /// The number of ops in it.

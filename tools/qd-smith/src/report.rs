@@ -114,7 +114,7 @@ impl Findings {
             .parameters
             .iter()
             .enumerate()
-            .map(|(i, parameter)| format!("--arg '{i}={}'", given(parameter)))
+            .map(|(i, parameter)| format!("--arg '{i}={}'", given(program, parameter)))
             .collect();
         let arguments = arguments.join(" \\\n// RUN:   ");
         let printed: Vec<String> = (0..program.parameters.len())
@@ -160,7 +160,10 @@ fn commented(text: &str) -> String {
 }
 
 /// An argument as qd-run's `--arg` takes it.
-fn given(parameter: &Parameter) -> String {
+fn given(program: &Program, parameter: &Parameter) -> String {
+    if let (Some((of, first)), Some(count)) = (program.part(parameter), parameter.length) {
+        return format!("rows({of})[{first}:{}]", first + count);
+    }
     let length = parameter.length.map_or(String::new(), |n| format!("[{n}]"));
     match parameter.contents {
         Contents::Constant(number) if parameter.length.is_none() => number.to_string(),

@@ -290,6 +290,12 @@ fn used_alone(program: &Program) -> Program {
         .iter()
         .all(|symbol| symbol.op != grid::Kernel::NAME)
     {
+        let wholes = program
+            .parameters
+            .iter()
+            .filter(|p| used.contains(&p.value));
+        let wholes: Vec<Value> = wholes.filter_map(|p| p.part).map(|(of, _)| of).collect();
+        used.extend(wholes);
         candidate.parameters.retain(|p| used.contains(&p.value));
     }
     candidate

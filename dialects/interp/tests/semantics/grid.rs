@@ -1,7 +1,7 @@
 //! Kernels: phases, loops over them, launches, buffers, atomics, dispatch.
 
 use crate::support::*;
-use qd_interp::{Argument, Buffer, Element, Options, Scalar};
+use qd_interp::{Argument, Buffer, Element, Options, Part, Scalar};
 
 #[test]
 fn for_each_stops_at_the_count() {
@@ -618,4 +618,54 @@ fn scratch_outlives_a_phase_and_views_are_of_the_same_elements() {
     let out = run(text, vec![buffer(&[7i32; 4])], 8);
     let expected = [0x9b00_dbd8_u32 as i32, 7, 7, 0x6627_e8d5];
     assert_eq!(values::<i32>(&out[0]), expected);
+}
+
+/// `%to` is a part of `%from`, which it may overlap: what is written to one is read from the other.
+#[test]
+fn arguments_that_are_parts_of_others() {
+    let text = "qd.grid.kernel @k(%to: memref<?xi32> {qd.may_alias}, %from: memref<?xi32> {qd.may_alias}) {
+      %c0 = arith.constant 0 : index
+      %n = memref.dim %to, %c0 : memref<?xi32>
+      qd.grid.for_each %i to %n {
+        %v = arith.index_cast %i : index to i32
+        memref.store %v, %to[%i] : memref<?xi32>
+      }
+      qd.grid.for_each %i to %n {
+        %v = memref.load %from[%i] : memref<?xi32>
+        memref.store %v, %to[%i] : memref<?xi32>
+      }
+    }";
+    let part = |of, first, count: usize| {
+        Argument::from(Part {
+            of,
+            first,
+            shape: vec![count],
+        })
+    };
+    let whole = || buffer(&[9i32; 6]);
+    // The second `for_each` reads elements that other threads of it write.
+    faults(text, vec![part(1, 1, 4), whole()], 4, &["race"]);
+    let out = run(text, vec![part(1, 0, 4), whole()], 4);
+    assert_eq!(values::<i32>(&out[1]), [0, 1, 2, 3, 9, 9]);
+    let out = run(text, vec![part(1, 3, 3), whole()], 4);
+    assert_eq!(values::<i32>(&out[1]), [9, 9, 9, 9, 9, 9]);
+
+    let four_of_six = [
+        "argument 0",
+        "4 elements from element 3 on of argument 1, which has 6",
+    ];
+    faults(text, vec![part(1, 3, 4), whole()], 4, &four_of_six);
+    faults(
+        text,
+        vec![whole(), part(1, 0, 4)],
+        4,
+        &["argument 1, which is no buffer"],
+    );
+    let of_bytes = vec![part(1, 0, 4), buffer(&[9i8; 6])];
+    faults(
+        text,
+        of_bytes,
+        4,
+        &["argument 0: holds i8 where the kernel takes i32"],
+    );
 }

@@ -12,6 +12,15 @@ use egg::{Applier, Id, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Va
 use qd_dialects::attributes::Kind;
 use std::sync::LazyLock;
 
+/// A table for each file.
+const FAMILIES: &[&[Rule]] = &[
+    moves::RULES,
+    narrow::RULES,
+    votes::RULES,
+    scans::RULES,
+    segments::RULES,
+];
+
 /// Two terms that are equal, and what has to be so.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
@@ -245,14 +254,7 @@ impl Applier<Node, Analysis> for Guarded {
 
 /// Every rule, by family.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
-    let families = [
-        moves::RULES,
-        narrow::RULES,
-        votes::RULES,
-        scans::RULES,
-        segments::RULES,
-    ];
-    families.into_iter().flatten()
+    FAMILIES.iter().copied().flatten()
 }
 
 /// All of them as egg has them, made once a process.

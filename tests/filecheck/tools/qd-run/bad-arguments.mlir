@@ -27,7 +27,7 @@
 // SYNTAX-NEXT:  random(sed=1)[3]
 // SYNTAX-NEXT:         ^
 // RUN: not %{scale} --arg a=data.csv 2>&1 | FileCheck %s --check-prefix=VALUE
-// VALUE: qd-run: --arg a: unknown value 'data.csv': expected a .npy file, a number, [numbers], len(NAME), zeros
+// VALUE: qd-run: --arg a: unknown value 'data.csv': expected a .npy file, a number, [numbers], len(NAME), rows(NAME), zeros
 
 // Types and shapes.
 // RUN: not %{scale} --arg a=[1,-2] --arg by=1 2>&1 | FileCheck %s --check-prefix=SIGN --match-full-lines

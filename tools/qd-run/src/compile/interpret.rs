@@ -10,7 +10,7 @@ use qd_dialects::{
 use qd_interp::{Element, Fault, Options, Schedule};
 use qd_run::{
     array::Array,
-    bind::{Argument, Bound},
+    bind::{Argument, Bound, Part},
 };
 use qd_thin::Failure;
 
@@ -45,7 +45,10 @@ pub fn run(
                 bits: scalar.bits,
             }
             .into(),
-            Argument::Array(array) => buffer_of(array, elements[i], bound.uninitialised[i]).into(),
+            Argument::Array(array) => match &bound.parts[i] {
+                Some(part) => part_of(part, array).into(),
+                None => buffer_of(array, elements[i], bound.uninitialised[i]).into(),
+            },
         })
         .collect();
     let report = qd_interp::interpret(module, &kernel.name, &mut converted, options)
@@ -55,10 +58,29 @@ pub fn run(
             array.bytes_mut().copy_from_slice(&result.data);
         }
     }
+    for (i, part) in bound.parts.iter().enumerate() {
+        let Some(part) = part else { continue };
+        if let Argument::Array(whole) = &bound.arguments[part.of]
+            && let Some(rows) = whole.of_rows(part.rows.clone())
+        {
+            bound.arguments[i] = rows.into();
+        }
+    }
     Ok(format!(
         "{} phases, {} blocks, {} operations",
         report.phases, report.blocks, report.operations
     ))
+}
+
+/// The rows of another argument.
+fn part_of(part: &Part, rows: &Array) -> qd_interp::Part {
+    let shape: Vec<usize> = rows.shape().iter().map(|extent| *extent as usize).collect();
+    let row: usize = shape[1..].iter().product();
+    qd_interp::Part {
+        of: part.of,
+        first: part.rows.start as usize * row,
+        shape,
+    }
 }
 
 /// A fault, worded as MLIR words errors.

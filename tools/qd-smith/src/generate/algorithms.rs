@@ -95,8 +95,8 @@ impl Generator<'_> {
     }
 
     /// A kind that an element type has, and the class of the result; the bits of
-    /// the result must not depend on the order.
-    fn kind(&mut self, ty: Ty, class: Class) -> Option<(&'static str, Class)> {
+    /// the result must not depend on the order, unless that is a promise.
+    fn kind(&mut self, ty: Ty, class: Class, promise: &str) -> Option<(&'static str, Class)> {
         let kinds: &[&str] = match ty.is_float() {
             true => &["add", "minnumf", "maxnumf"],
             false => &[
@@ -108,6 +108,7 @@ impl Generator<'_> {
             return Some((kind, Class::Integer));
         }
         match kind {
+            "add" if !promise.is_empty() => Some((kind, Class::Rounded)),
             "add" => match class.summed(10).fitted(ty) {
                 Class::Rounded => None,
                 exact => Some((kind, exact)),
@@ -156,9 +157,10 @@ impl Generator<'_> {
             inputs.push(input);
         }
         let classes: Vec<_> = inputs.iter().map(|i| self.buffers[*i].class).collect();
+        let promise = self.promise();
         let mut class = Class::Rounded;
         if properties.is_empty() {
-            let Some((kind, of)) = self.kind(types[0], classes[0]) else {
+            let Some((kind, of)) = self.kind(types[0], classes[0], promise) else {
                 return;
             };
             properties = format!("kind = #qd.kind<{kind}>, ");
@@ -188,8 +190,7 @@ impl Generator<'_> {
         operands.push(count);
         let k = types.len();
         properties += &format!(
-            "log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: {k}, {k}, {k}, 1>{}",
-            self.promise()
+            "log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: {k}, {k}, {k}, 1>{promise}"
         );
         self.push_with(op, &properties, &operands, &[], vec![region]);
     }
@@ -274,7 +275,8 @@ impl Generator<'_> {
     /// A reduction or a scan of a buffer, up to a count or any.
     fn by_kind(&mut self, op: &str, buffer: usize, count: Option<Value>) {
         let Buffer { ty, class, .. } = self.buffers[buffer];
-        let Some((kind, of)) = self.kind(ty, class) else {
+        let promise = self.promise();
+        let Some((kind, of)) = self.kind(ty, class, promise) else {
             return;
         };
         let output = self.output(ty, &[buffer]);
@@ -287,8 +289,7 @@ impl Generator<'_> {
         };
         let operands = [self.memory_of(buffer), self.memory_of(output), slots, count];
         let properties = format!(
-            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>{}",
-            self.promise()
+            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>{promise}"
         );
         self.push_with(op, &properties, &operands, &[], vec![Block::default()]);
     }
@@ -350,7 +351,8 @@ impl Generator<'_> {
         let Some(values) = self.elements(ty, &[keys]) else {
             return;
         };
-        let Some((kind, class)) = self.kind(ty, self.buffers[values].class) else {
+        let promise = self.promise();
+        let Some((kind, class)) = self.kind(ty, self.buffers[values].class, promise) else {
             return;
         };
         let keys_out = self.output(key, &[keys, values]);
@@ -372,10 +374,7 @@ impl Generator<'_> {
             slots,
             count,
         ];
-        let properties = format!(
-            "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32{}",
-            self.promise()
-        );
+        let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32{promise}");
         let regions = vec![Block::default()];
         self.push_with(
             algo::ReduceByKey::NAME,

@@ -7,6 +7,8 @@ use crate::{
 };
 use qd_dialects::ops::simt;
 
+/// The text of an assertion that may fail.
+pub const DOUBTFUL: &str = "one is no more than the other";
 /// How deep control is nested at most.
 const DEEPEST: usize = 3;
 
@@ -43,7 +45,9 @@ impl Generator<'_> {
             18 if self.phase.depth < DEEPEST => self.for_loop(control),
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
             28 if meets && control >= Level::Subgroup => self.parting(),
-            29 if !self.phase.is_function && self.one_in(2) => self.assertion(),
+            29 if self.phase.is_function => self.scalar_op(),
+            29 if self.phase.depth == 0 && !self.has_print && self.one_in(3) => self.print(),
+            29 if self.one_in(2) => self.assertion(),
             _ => self.scalar_op(),
         }
     }
@@ -91,13 +95,43 @@ impl Generator<'_> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
     }
 
-    /// What holds in every thread, though not for a reason that the compiler knows.
+    /// What holds in every thread, though not for a reason that the compiler knows, or once in a program what may not.
     fn assertion(&mut self) {
         let [one, other] = [(); 2].map(|()| self.find(Ty::I32, Level::Varying));
-        let less = self.op("arith.minui", "", &[one, other], Ty::I32);
+        let is_doubtful = !self.has_doubt && self.one_in(8);
+        let (compared, text) = match is_doubtful {
+            true => (other, DOUBTFUL),
+            false => (
+                self.op("arith.minui", "", &[one, other], Ty::I32),
+                "the least is no more",
+            ),
+        };
+        self.has_doubt |= is_doubtful;
         let at_most_unsigned = "predicate = 7 : i64";
-        let holds = self.op("arith.cmpi", at_most_unsigned, &[less, one], Ty::I1);
-        self.push("cf.assert", "msg = \"the least is no more\"", &[holds], &[]);
+        let holds = self.op("arith.cmpi", at_most_unsigned, &[compared, one], Ty::I1);
+        self.push("cf.assert", &format!("msg = \"{text}\""), &[holds], &[]);
+    }
+
+    /// Numbers that each thread prints, once in a program: a device keeps so many prints and no more.
+    fn print(&mut self) {
+        self.has_print = true;
+        let formats = [
+            (Ty::I1, "%d"),
+            (Ty::I8, "%hhd"),
+            (Ty::I16, "%hu"),
+            (Ty::I32, "%d"),
+            (Ty::I32, "%08x"),
+            (Ty::I64, "%lld"),
+        ];
+        let mut format = String::from("of %d");
+        let mut printed = vec![self.phase.place.expect("a phase's")];
+        for _ in 0..self.random.usize(1..4) {
+            let (ty, of_one) = formats[self.random.usize(0..formats.len())];
+            printed.push(self.find(ty, Level::Varying));
+            format += &format!(" {of_one}");
+        }
+        let format = format!("format = \"{format}\\0A\"");
+        self.push("gpu.printf", &format, &printed, &[]);
     }
 
     /// Whether a thread is among the first so many, or an element.

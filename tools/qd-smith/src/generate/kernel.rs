@@ -133,6 +133,9 @@ impl Generator<'_> {
                 });
             }
         }
+        if may_alias {
+            self.overlapping();
+        }
         let value = self.parameter(Ty::I32, length, Contents::Flags, Comparison::Same);
         self.buffers.push(Buffer {
             value,
@@ -142,9 +145,57 @@ impl Generator<'_> {
         });
     }
 
+    /// Arguments that are elements of others, where both say that they may be.
+    fn overlapping(&mut self) {
+        for of in 0..self.buffers.len() {
+            let Buffer { value, ty, .. } = self.buffers[of];
+            if !self.parameters[of].may_alias || self.one_in(3) {
+                continue;
+            }
+            let first = match self.one_in(3) {
+                true => self.random.usize(0..self.length),
+                false => 0,
+            };
+            let length = match self.one_in(3) {
+                true => self.random.usize(1..=self.length - first),
+                false => self.length - first,
+            };
+            let part = self.parameter(ty, Some(length), Contents::Constant(0), Comparison::Ignored);
+            if let Some(parameter) = self.parameters.last_mut() {
+                parameter.may_alias = true;
+                parameter.part = Some((value, first));
+            }
+            self.seen(of, part, length, None);
+        }
+    }
+
+    /// Has what is all of another argument's buffer stand for that one: both are the same memory.
+    fn exchange_names(&mut self) {
+        let is_argument = |of: Value| self.parameters.iter().any(|p| p.value == of && p.may_alias);
+        let whole = self
+            .buffers
+            .iter()
+            .enumerate()
+            .find_map(|(part, buffer)| match buffer.role {
+                Role::View { of, length, .. }
+                    if length == self.length && is_argument(buffer.value) =>
+                {
+                    Some((part, of))
+                }
+                _ => None,
+            });
+        if let Some((part, of)) = whole
+            && self.random.bool()
+        {
+            let name = self.buffers[part].value;
+            self.buffers[part].value = std::mem::replace(&mut self.buffers[of].value, name);
+        }
+    }
+
     /// What stands in a kernel, a loop or a choice.
     fn items(&mut self, count: usize, is_outermost: bool) {
         for _ in 0..count {
+            self.exchange_names();
             match self.random.usize(0..20) {
                 0..=6 => self.phase(),
                 7..=8 => self.for_each(),
@@ -237,7 +288,7 @@ impl Generator<'_> {
     /// A number of threads that may leave lanes of the last subgroup out: one thread, some about the sizes of
     /// subgroups, and any.
     fn uneven_block(&mut self) -> usize {
-        let most = self.length.min(256);
+        let most = self.length;
         let edges = [1, 2, 3, 5, 31, 33, 63, 65, 100];
         let drawn = match self.random.bool() {
             true => edges[self.random.usize(0..edges.len())],
@@ -535,21 +586,24 @@ impl Generator<'_> {
 
     fn fill(&mut self, buffer: usize) {
         let Buffer {
-            value,
-            ty,
-            role,
-            class,
-        } = self.buffers[buffer].clone();
-        if role != Role::Elements {
-            return;
-        }
-        let from = self.random.usize(0..self.length);
-        let to = self.random.usize(from..=self.length);
+            value, ty, role, ..
+        } = self.buffers[buffer];
+        let (of, length) = match role {
+            Role::Elements => (buffer, self.length),
+            // Another name of what an argument holds.
+            Role::View { of, length, .. } if self.parameters.iter().any(|p| p.value == value) => {
+                (of, length)
+            }
+            _ => return,
+        };
+        let class = self.buffers[of].class;
+        let from = self.random.usize(0..length);
+        let to = self.random.usize(from..=length);
         let lower = self.constant(Ty::Index, from as i64);
         let upper = self.constant(Ty::Index, to as i64);
         let number = self.random.i64(0..8);
         let filler = self.constant(ty, number);
-        self.buffers[buffer].class = class.join(self.of(filler).class);
+        self.buffers[of].class = class.join(self.of(filler).class);
         let bounded = "operandSegmentSizes = array<i32: 1, 1, 1, 1>";
         let operands = [value, lower, upper, filler];
         self.push(grid::Fill::NAME, bounded, &operands, &[]);

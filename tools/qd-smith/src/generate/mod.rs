@@ -24,6 +24,7 @@ use crate::{
 use fastrand::Rng;
 use std::collections::HashMap;
 
+pub use body::DOUBTFUL;
 pub use kernel::generate;
 pub use scalar::left_out;
 
@@ -110,6 +111,9 @@ struct Generator<'f> {
     least_wave: u32,
     /// Threads and blocks of the last phase.
     last_shape: Option<(usize, usize)>,
+    /// Whether an assertion that may fail is there already, and a print.
+    has_doubt: bool,
+    has_print: bool,
     /// Length of the buffers with an element for each thread.
     length: usize,
     /// What holds for the phase that is written.
@@ -169,6 +173,8 @@ impl<'f> Generator<'f> {
             constants: HashMap::new(),
             least_wave,
             last_shape: None,
+            has_doubt: false,
+            has_print: false,
             length,
             phase: Phase::default(),
         }
@@ -381,6 +387,7 @@ impl<'f> Generator<'f> {
             comparison,
             seed: self.random.u64(..),
             may_alias: false,
+            part: None,
         };
         parameter.value = self.memory(parameter.memref());
         let value = parameter.value;

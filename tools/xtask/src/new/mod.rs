@@ -50,12 +50,12 @@ pub enum What {
         /// The name in words with hyphens
         name: String,
     },
-    /// A rule of `qd-select-lowering`: its row in a family and its test
+    /// A rule of `qd-select-lowering`: its row in a family, which is made where it is new, and its test
     ///
     /// Example: cargo xtask new rule votes any-of-any
     #[command(verbatim_doc_comment)]
     Rule {
-        /// The family: a file of lowering/src/select/rules, without its ending
+        /// The family: a file of lowering/src/select/rules, without its ending; a new one is made
         family: String,
         /// The name in words with hyphens
         name: String,
@@ -243,18 +243,26 @@ fn rule(root: &Path, family: &str, name: &str) -> Result<(Vec<Change>, String)> 
     let (family, name) = (Name::parse(family)?, Name::parse(name)?);
     let rules = "lowering/src/select/rules";
     let path = format!("{rules}/{}.rs", family.snake());
-    if !root.join(&path).exists() {
-        let family = family.kebab();
-        bail!("there is no family '{family}': expected a file of {rules}, such as votes");
-    }
     let test = format!("tests/filecheck/select/{}.mlir", name.kebab());
-    let changes = vec![
-        Change::edit(root, path, |text| {
-            let row = name.fill(include_str!("templates/rule.rs.in"));
+    let row = name.fill(include_str!("templates/rule.rs.in"));
+    let mut changes = match root.join(&path).exists() {
+        true => vec![Change::edit(root, path, |text| {
             insert_before_last(text, "];", &row)
-        })?,
-        Change::new(&test, name.fill(include_str!("templates/rule.mlir.in"))),
-    ];
+        })?],
+        false => {
+            let text = insert_before_last(include_str!("templates/family.rs.in"), "];", &row)?;
+            let family = family.snake();
+            vec![
+                Change::new(path, text),
+                Change::edit(root, format!("{rules}/mod.rs"), |text| {
+                    let text = insert_sorted(text, "mod ", &format!("mod {family};"))?;
+                    insert_into_table(&text, "const FAMILIES", &format!("{family}::RULES,"))
+                })?,
+            ]
+        }
+    };
+    let template = include_str!("templates/rule.mlir.in");
+    changes.push(Change::new(&test, name.fill(template)));
     Ok((changes, next(&test, &format!("{rules}/README.md"))))
 }
 
@@ -393,6 +401,24 @@ mod tests {
     }
 
     #[test]
+    fn a_rule_of_a_new_family_makes_its_file() {
+        let (family, name) = ("ranks".to_owned(), "rank-of-rank".to_owned());
+        let (changes, _) = plan(root(), &What::Rule { family, name }).unwrap();
+        let rules = "lowering/src/select/rules";
+        assert_eq!(
+            paths(&changes),
+            [
+                &format!("{rules}/ranks.rs"),
+                &format!("{rules}/mod.rs"),
+                "tests/filecheck/select/rank-of-rank.mlir",
+            ]
+        );
+        assert!(changes[0].text.contains("Rule::new(\"rank-of-rank\""));
+        assert!(changes[1].text.contains("mod ranks;\n"));
+        assert!(changes[1].text.contains("    ranks::RULES,\n];\n"));
+    }
+
+    #[test]
     fn every_placeholder_is_filled() {
         for what in [
             What::Rule {
@@ -452,10 +478,10 @@ mod tests {
             ),
             (
                 What::Rule {
-                    family: "dreams".into(),
+                    family: "Votes".into(),
                     name: "a-b".into(),
                 },
-                "there is no family 'dreams'",
+                "lower-case words with hyphens",
             ),
         ] {
             let error = plan(root(), &what).unwrap_err().to_string();
