@@ -9,6 +9,7 @@
 //! | the digit of a `qd.simt.block.radix_rank`, against `2^radix_bits` | its low bits are ranked |
 //! | the live count of a `qd.grid.for_each`, against 0 | it is taken as 0, as ever |
 //! | the elements of `subgroups(full)`, against the subgroup size | lanes beyond them run the body |
+//! | the buffers that a `qd.grid.do_while` swaps: their extents, and that they do not overlap | what both have is exchanged |
 //! | algorithms: they become `checked`, which `qd-expand-algorithms` does | |
 //!
 //! Runs on phases once functions are inlined, and before algorithms are expanded: what is made of these is not
@@ -60,7 +61,10 @@ use qd_dialects::{
 use std::collections::HashMap;
 use views::Views;
 
+mod parts;
 mod views;
+
+pub use parts::assert_apart;
 
 /// The pass.
 pub struct AddChecks;
@@ -88,6 +92,8 @@ impl Pass for AddChecks {
             if op.is(grid::ForEach::NAME) {
                 bodies.push(op);
                 elements(grid::ForEach::cast(op));
+            } else if let Some(repeated) = grid::DoWhile::of(op) {
+                parts::swap(repeated);
             } else if op.full_name().starts_with(algo::PREFIX) && op.result_count() == 0 {
                 op.set_attr("checked", attributes::unit(qd_dialects::ir::context_of(op)));
             }

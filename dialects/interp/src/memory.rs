@@ -43,6 +43,12 @@ impl Memref {
         (u64::from(self.slot) + 1) * APART + self.offset as u64
     }
 
+    /// Whether it shares bytes with another, where both are contiguous.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        let (a, b) = (self.bytes(self.length()), other.bytes(other.length()));
+        self.slot == other.slot && a.start < b.end && b.start < a.end
+    }
+
     /// A whole allocation, row-major.
     pub fn whole(space: Space, slot: u32, element: Element, shape: &[usize]) -> Self {
         let sizes: Box<[i64]> = shape.iter().map(|&size| size as i64).collect();

@@ -195,10 +195,11 @@ def Grid_DoWhileOp : Grid_Op<"do_while", [NoTerminator, SingleBlock, RecursiveMe
     iterations are expanded, in which the names are exchanged. If the number of
     iterations is odd, the buffers' elements are exchanged once, behind the
     loop. The two buffers of a pair have the same type and the same extents:
-    where they are arguments, a launch with fewer rows in one is an error, and
-    the interpreter checks all extents. They do not overlap, none is in two pairs,
-    none is `qd.scratch`, since all elements are read, and the flag is in none
-    of them. The body uses them by the region's arguments alone.
+    where they are arguments, a launch with fewer rows in one is an error. They
+    do not overlap. The interpreter and kernels compiled with `checked` check
+    all extents, and that. None is in two pairs, none is `qd.scratch`, since all
+    elements are read, and the flag is in none of them. The body uses them by
+    the region's arguments alone.
   }];
   let arguments = (ins Arg<MemRefRankOf<[I32], [0, 1]>, "whether to go on", [MemRead]>:$flag,
                        Arg<Variadic<AnyMemRef>, "pairs that are exchanged", [MemRead, MemWrite]>:$swap);

@@ -390,3 +390,66 @@ fn views() {
     refused(RESHAPED, data(4, 1), &[is_of]);
     report("views");
 }
+
+/// Prefix sums of a part of a buffer, to another part of it.
+const PARTS: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %first: i32, %s: memref<?xi32>, %live: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %rows = arith.index_cast %n : i32 to index
+  %at = arith.index_cast %first : i32 to index
+  %from = qd.grid.view %a[%c0] [%rows] : memref<?xi32> to memref<?xi32>
+  %to = qd.grid.view %a[%at] [%rows] : memref<?xi32> to memref<?xi32>
+  qd.algo.inclusive_scan add ins(%from : memref<?xi32>) outs(%to : memref<?xi32>) scratch(%s : memref<?xi32>)
+      count(%live : memref<i32>) log256_max_n = 2
+}";
+
+/// Two parts of a buffer, exchanged.
+const SWAPPED: &str =
+    "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %first: i32, %m: i32, %left: memref<i32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %rows = arith.index_cast %n : i32 to index
+  %others = arith.index_cast %m : i32 to index
+  %at = arith.index_cast %first : i32 to index
+  %x = qd.grid.view %a[%c0] [%rows] : memref<?xi32> to memref<?xi32>
+  %y = qd.grid.view %a[%at] [%others] : memref<?xi32> to memref<?xi32>
+  qd.grid.do_while %left : memref<i32> swap(%p = %x, %q = %y : memref<?xi32>, memref<?xi32>) {
+    qd.grid.for_each %i to %c1 {
+      %one = arith.constant 1 : i32
+      %l = memref.load %left[] : memref<i32>
+      %less = arith.subi %l, %one : i32
+      memref.store %less, %left[] : memref<i32>
+    }
+  }
+}";
+
+#[test]
+fn parts_of_a_buffer_that_overlap() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let data = |n: i32, first| {
+        vec![
+            Data::I32((0..100).collect()),
+            Data::Number(n),
+            Data::Number(first),
+            Data::I32(vec![0; 1000]),
+            Data::Count(n),
+        ]
+    };
+    let overlap = "the buffers of 'qd.algo.inclusive_scan' do not overlap";
+    refused(PARTS, data(50, 49), &[overlap, ":7:3, "]);
+    refused(PARTS, data(50, 0), &[overlap]);
+    let data = |n: i32, first, m| {
+        vec![
+            Data::I32((0..100).collect()),
+            Data::Number(n),
+            Data::Number(first),
+            Data::Number(m),
+            Data::Count(3),
+        ]
+    };
+    well(SWAPPED, data(50, 50, 50));
+    let overlap = "what 'qd.grid.do_while' swaps does not overlap";
+    refused(SWAPPED, data(50, 49, 50), &[overlap, ":9:3, "]);
+    let extent = "what 'qd.grid.do_while' swaps has the same extent 0";
+    refused(SWAPPED, data(50, 50, 49), &[extent]);
+    report("parts that overlap");
+}

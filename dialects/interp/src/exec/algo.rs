@@ -313,9 +313,7 @@ fn check_distinct(call: &Call<'_>) -> Outcome {
     let all = [changed.clone(), read].concat();
     for (at, one) in changed.iter().enumerate() {
         for other in &all[at + 1..] {
-            let (x, y) = (&one.memref, &other.memref);
-            let (a, b) = (x.bytes(x.length()), y.bytes(y.length()));
-            if x.slot == y.slot && a.start < b.end && b.start < a.end {
+            if one.memref.overlaps(&other.memref) {
                 return Err(Trap::new(format!(
                     "is given overlapping buffers as '{}' and '{}'",
                     one.name, other.name

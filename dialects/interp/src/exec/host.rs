@@ -164,6 +164,14 @@ impl<'p> Engine<'p> {
                         break;
                     }
                 }
+                let swapped = swap.iter().flat_map(|swap| swap.buffers);
+                let swapped = swapped.map(|reg| self.memrefs.get(host.get(reg, 0)));
+                let swapped: Vec<_> = swapped.cloned().collect();
+                for (i, one) in swapped.iter().enumerate() {
+                    if swapped[i + 1..].iter().any(|other| one.overlaps(other)) {
+                        return Err(self.fault(site, "swaps buffers that overlap"));
+                    }
+                }
                 for Swap { buffers, .. } in swap {
                     let [a, b] = buffers.map(|reg| self.memrefs.get(host.get(reg, 0)).clone());
                     if a.sizes != b.sizes {
