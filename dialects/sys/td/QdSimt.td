@@ -531,7 +531,8 @@ def Simt_BitonicSortKvOp : Simt_Collective<"bitonic_sort_kv", "Subgroup", [
     Ascending in `(key, value)` over the subgroup, or within each tile: lane 0
     gets the smallest pair. Equal keys are ordered by value, not by lane.
     Integers compare as signed unless `unsigned_key` or `unsigned_value` is set.
-    A NaN key leaves the order unspecified.
+    Floats are in the order of their bits, as `qd.algo.sort` has them: −0 before
+    +0, and NaNs first or last by their sign.
 
     ```mlir
     %k1, %v1 = qd.simt.bitonic_sort_kv %k, %v : f32, i32

@@ -3,48 +3,39 @@
 use super::assert;
 use qd_dialects::{
     builder::{Builder, V},
-    ir::{self, Key, OpExt, Value, ValueExt, as_memref},
+    ir::{self, OpExt, Value, ValueExt, as_memref},
     melior::ir::{ShapedTypeLike, ValueLike},
     ops::grid,
 };
 
-/// The bytes of a buffer that a value has.
-struct Bytes<'b, 'c> {
-    /// The buffer.
-    of: Key,
-    begin: V<'b, 'c>,
-    end: V<'b, 'c>,
+/// The buffer that a value is part of by `qd.grid.view` alone; none where other ops say of what, too.
+fn whole(mut value: Value<'_>) -> Option<Value<'_>> {
+    while let Some(op) = value.defining_op() {
+        match grid::View::of(op) {
+            Some(view) => value = view.source(),
+            // What the kernel has of its own is a buffer, too.
+            None if op.is(grid::Scratch::NAME) => break,
+            None => return None,
+        }
+    }
+    Some(value)
 }
 
-impl<'b, 'c> Bytes<'b, 'c> {
-    /// Those of a value that is a chain of `qd.grid.view`; none of one that other ops are in, too.
-    fn of(b: &'b Builder<'c>, value: Value<'c>) -> Option<Self> {
-        let size = |value: Value<'c>| {
-            let element = ir::element_type(value.r#type()).expect("a buffer");
-            b.index(i64::from(ir::bit_width(element).div_ceil(8)))
-        };
-        let mut begin = b.index(0);
-        let mut whole = value;
-        while let Some(op) = whole.defining_op() {
-            let Some(view) = grid::View::of(op) else {
-                // What the kernel has of its own is a buffer, too.
-                if op.is(grid::Scratch::NAME) {
-                    break;
-                }
-                return None;
-            };
-            whole = view.source();
-            begin = begin + b.v(view.offset()) * size(whole);
-        }
-        let rank = as_memref(value.r#type())?.rank();
-        let extents = (0..rank).map(|dimension| extent(b, value, dimension));
-        let count = extents.fold(b.index(1), |count, extent| count * extent);
-        Some(Self {
-            of: whole.key(),
-            begin,
-            end: begin + count * size(value),
-        })
+/// Where a value begins and ends in its whole, in bytes.
+fn bytes<'b, 'c>(b: &'b Builder<'c>, value: Value<'c>) -> [V<'b, 'c>; 2] {
+    let size = |value: Value<'c>| {
+        let element = ir::element_type(value.r#type()).expect("a buffer");
+        b.index(i64::from(ir::bit_width(element).div_ceil(8)))
+    };
+    let (mut begin, mut part) = (b.index(0), value);
+    while let Some(view) = part.defining_op().and_then(grid::View::of) {
+        part = view.source();
+        begin = begin + b.v(view.offset()) * size(part);
     }
+    let rank = as_memref(value.r#type()).map_or(0, |memref| memref.rank());
+    let extents = (0..rank).map(|dimension| extent(b, value, dimension));
+    let count = extents.fold(b.index(1), |count, extent| count * extent);
+    [begin, begin + count * size(value)]
 }
 
 fn extent<'b, 'c>(b: &'b Builder<'c>, value: Value<'c>, dimension: usize) -> V<'b, 'c> {
@@ -55,20 +46,16 @@ fn extent<'b, 'c>(b: &'b Builder<'c>, value: Value<'c>, dimension: usize) -> V<'
 /// Asserts of each two of these buffers of which one is written, and which are parts of the same, that they do not
 /// overlap; in a phase of one thread.
 pub fn assert_apart<'c>(b: &Builder<'c>, buffers: &[(Value<'c>, bool)], text: &str) {
-    let parts = buffers.iter().map(|(value, _)| Bytes::of(b, *value));
-    let parts: Vec<_> = parts.collect();
-    for (i, one) in parts.iter().enumerate() {
-        for (j, other) in parts.iter().enumerate().skip(i + 1) {
-            let is_written = buffers[i].1 || buffers[j].1;
-            if let (Some(one), Some(other)) = (one, other)
-                && is_written
-                && one.of == other.of
-                && buffers[i].0 != buffers[j].0
-            {
-                let is_before = one.end.sle(other.begin) | other.end.sle(one.begin);
-                let is_none = one.begin.eq(one.end) | other.begin.eq(other.end);
-                assert(is_before | is_none, text);
+    for (i, (one, is_written)) in buffers.iter().enumerate() {
+        for (other, is_other_written) in &buffers[i + 1..] {
+            let is_same = whole(*one).is_some_and(|of| whole(*other) == Some(of));
+            if one == other || !is_same || !(is_written | is_other_written) {
+                continue;
             }
+            let [[begin, end], [from, to]] = [*one, *other].map(|value| bytes(b, value));
+            let is_apart = end.sle(from) | to.sle(begin);
+            let is_none = begin.eq(end) | from.eq(to);
+            assert(is_apart | is_none, text);
         }
     }
 }

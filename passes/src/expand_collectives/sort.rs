@@ -4,7 +4,8 @@ use super::{Setting, fold::rank};
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, Value},
+    ir::{Op, Value, bit_width, is_float},
+    melior::ir::{Type, ValueLike},
     ops::simt,
 };
 
@@ -28,9 +29,10 @@ pub(super) fn bitonic_sort_kv<'c>(
     let sort = simt::BitonicSortKv::cast(op);
     let size = setting.tile(op);
     let rank = rank(b, size, setting.wave);
+    let types = [sort.key(), sort.value()].map(|value| value.r#type());
     let mut own = Pair {
-        key: b.v(sort.key()),
-        value: b.v(sort.value()),
+        key: ordered(b.v(sort.key())),
+        value: ordered(b.v(sort.value())),
         unsigned_key: sort.unsigned_key(),
         unsigned_value: sort.unsigned_value(),
     };
@@ -49,7 +51,32 @@ pub(super) fn bitonic_sort_kv<'c>(
         }
         stage_size *= 2;
     }
-    Ok(vec![own.key.value(), own.value.value()])
+    let [key, value] = types;
+    Ok(vec![
+        by_sign(own.key, key).bitcast(key).value(),
+        by_sign(own.value, value).bitcast(value).value(),
+    ])
+}
+
+/// A float as the integer whose signed order is that of floats by their bits; an integer as it is.
+fn ordered<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+    let float = x.ty();
+    match x.is_float() {
+        true => by_sign(x.bitcast(x.builder().int_type(bit_width(float))), float),
+        false => x,
+    }
+}
+
+/// The bits of a float with all but the sign flipped where that is set; which it stays, so that this undoes itself.
+fn by_sign<'b, 'c>(bits: V<'b, 'c>, of: Type<'c>) -> V<'b, 'c> {
+    if !is_float(of) {
+        return bits;
+    }
+    let b = bits.builder();
+    let width = i64::from(bit_width(of));
+    let others = b.int(bits.ty(), i64::MAX >> (64 - width));
+    let negative = bits.shr_signed(b.int(bits.ty(), width - 1));
+    bits ^ (negative & others)
 }
 
 fn exchange<'b, 'c>(

@@ -136,10 +136,15 @@ fn sort<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     let there = b.v(filling.there);
     for (operand, unsigned) in ["unsigned_key", "unsigned_value"].into_iter().enumerate() {
         let value = b.v(op.operand_values()[operand]);
+        let largest = i64::MAX >> (64 - bit_width(value.ty()));
         let largest = match (value.is_float(), op.attr(unsigned).is_some()) {
-            (true, _) => b.float(value.ty(), f64::INFINITY),
+            // A NaN.
+            (true, _) => {
+                let bits = b.int_type(bit_width(value.ty()));
+                b.int(bits, largest).bitcast(value.ty())
+            }
             (false, true) => b.int(value.ty(), -1),
-            (false, false) => b.int(value.ty(), i64::MAX >> (64 - bit_width(value.ty()))),
+            (false, false) => b.int(value.ty(), largest),
         };
         op.set_operand_at(operand, choose(there, value, largest));
     }

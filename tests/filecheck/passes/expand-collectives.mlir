@@ -154,8 +154,9 @@ func.func private @votes(%p: i1) -> (i1, i1, i1) attributes {qd.wave = 8 : i64} 
   return %0, %1, %2 : i1, i1, i1
 }
 
-// Three stages of one, two and three exchanges, two shuffles each.
+// Three stages of one, two and three exchanges, two shuffles each, of a float's bits in their order.
 // CHECK-LABEL: func.func private @sort
+// CHECK:       arith.bitcast %{{.*}} : f32 to i32
 // CHECK-COUNT-12: qd.simt.shuffle xor
 // CHECK-NOT:   qd.simt.shuffle
 // CHECK:       return

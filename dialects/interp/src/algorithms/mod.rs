@@ -18,6 +18,8 @@ mod unique;
 #[path = "../../../../tools/xtask/src/new/templates/interp-algorithm.rs"]
 mod template;
 
+pub(crate) use sort::ordered_bits;
+
 use crate::{
     exec::{Call, Engine},
     fault::{Outcome, Trap},

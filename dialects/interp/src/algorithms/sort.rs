@@ -64,7 +64,7 @@ fn run(engine: &mut Engine<'_>, call: &Call<'_>, values: usize) -> Outcome {
 }
 
 /// The bits in whose unsigned order keys are sorted.
-fn ordered_bits(element: Element, unsigned: bool, key: u64) -> u64 {
+pub(crate) fn ordered_bits(element: Element, unsigned: bool, key: u64) -> u64 {
     let sign = (element.mask() >> 1) + 1;
     if element.is_float() && key & sign != 0 {
         !key & element.mask()

@@ -5,12 +5,12 @@ use super::{
     lanes::{Lanes, bits},
 };
 use crate::{
+    algorithms::ordered_bits,
     fault::{Outcome, Trap},
     program::{Reg, ShuffleMode, SubgroupOp},
     race::BlockClock,
-    value::Element,
 };
-use std::{cmp::Ordering, ops::Range};
+use std::ops::Range;
 
 pub(crate) fn subgroup_op(
     op: &SubgroupOp,
@@ -153,45 +153,19 @@ pub(crate) fn subgroup_op(
                     .clone()
                     .map(|lane| source.map(|reg| lanes.get(reg, lane)))
                     .collect();
-                // A NaN is not ordered with anything: where it decides, every
-                // order is possible.
-                let nan = |which: usize, bits: u64| {
-                    element[which].is_float() && element[which].float(bits).is_nan()
+                let order = |of: &[u64; 2]| {
+                    [0, 1].map(|which| ordered_bits(element[which], unsigned[which], of[which]))
                 };
-                let compare = |which: usize, x: &[u64; 2], y: &[u64; 2]| {
-                    order(element[which], unsigned[which], x[which], y[which])
-                };
-                let mut unspecified = pairs.iter().any(|pair| nan(0, pair[0]));
-                pairs.sort_by(|x, y| compare(0, x, y).then(compare(1, x, y)));
-                unspecified |= pairs.windows(2).any(|pair| {
-                    compare(0, &pair[0], &pair[1]).is_eq()
-                        && pair.iter().any(|pair| nan(1, pair[1]))
-                });
+                pairs.sort_by_key(order);
                 for (lane, pair) in tile.zip(pairs) {
                     for which in 0..2 {
                         lanes.set(dst[which], lane, pair[which]);
-                        if unspecified {
-                            lanes.set_poison_lane(dst[which], lane);
-                        }
                     }
                 }
             }
         }
     }
     Ok(())
-}
-
-/// Order of two values; NaNs anywhere.
-fn order(element: Element, unsigned: bool, x: u64, y: u64) -> Ordering {
-    if element.is_float() {
-        let (x, y) = (element.float(x), element.float(y));
-        x.partial_cmp(&y)
-            .unwrap_or_else(|| x.is_nan().cmp(&y.is_nan()))
-    } else if unsigned {
-        x.cmp(&y)
-    } else {
-        element.signed(x).cmp(&element.signed(y))
-    }
 }
 
 /// Lanes of a tile, or of the whole subgroup.

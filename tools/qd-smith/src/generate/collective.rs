@@ -222,8 +222,8 @@ impl Generator<'_> {
             };
         }
         if properties.contains("#qd.kind<add>") {
-            // Of at most 256 threads.
-            return match class.summed(8).fitted(ty) {
+            // Of at most 300 threads.
+            return match class.summed(9).fitted(ty) {
                 Class::Rounded => None,
                 exact => Some(exact),
             };
@@ -231,7 +231,7 @@ impl Generator<'_> {
         // An identity is infinite.
         match short {
             _ if short.ends_with("exclusive_scan") => Some(Class::Rounded),
-            // The order of NaNs is no one's.
+            // NaNs are in the order of their signs, which arithmetic leaves to targets.
             "bitonic_sort_kv" if class == Class::Rounded => None,
             _ => Some(class),
         }
