@@ -150,7 +150,7 @@ def main():
     c.add_argument("folder", help="what that wrote")
     c.set_defaults(do=opinions)
     c = commands.add_parser("costs", help="print what launches cost, by coverage files and assembly; `cargo xtask amd-costs` uses this")
-    c.add_argument("folder", help="files KERNEL.CHIP.WAVE.jsonl and KERNEL.CHIP.WAVE.s")
+    c.add_argument("folder", help="files KERNEL.CHIP.WAVE.LOWERING.jsonl and .s, where LOWERING is selected or fixed")
     c.add_argument("--elements", type=int, required=True, help="how many elements each launch had")
     c.add_argument("--llvm", default="/usr/lib/llvm-22/bin", help="folder of llvm-mca")
     c.set_defaults(do=costs)

@@ -108,28 +108,41 @@ def cost(launch):
     return sum(slots(launch["architecture"], launch["wave"], name, kind) * count for name, (count, kind) in launch["ops"].items())
 
 
-def table(folder, elements, llvm):
-    """A row for each body that has a tenth of its kernel's slots or more, of files `KERNEL.CHIP.WAVE.jsonl` with assembly beside."""
-    print("| algorithm | body | chip | " + " | ".join(CLASSES) + " | slots | VGPRs | LDS | waves | mca |")
-    print("|---|---|---|" + "---:|" * (len(CLASSES) + 5))
-    rows = []
-    for path in pathlib.Path(folder).glob("*.jsonl"):
-        kernel, chip, wave = path.stem.split(".")
+def shares(folder, elements, llvm, lowering):
+    """Of files `KERNEL.CHIP.WAVE.LOWERING.jsonl` with assembly beside: each body by its kernel, name, chip and wave, with its share of the kernel's slots."""
+    out = {}
+    for path in pathlib.Path(folder).glob(f"*.{lowering}.jsonl"):
+        kernel, chip, wave, _ = path.stem.split(".")
         assembly = path.with_suffix(".s").read_text()
         launches = bodies(path)
         total = sum(map(cost, launches))
         for launch in launches:
-            if cost(launch) < total / 10:
-                continue
-            counts = dict.fromkeys(CLASSES, 0)
-            for count, kind in launch["ops"].values():
-                counts[kind] += count
-            each = [counts[kind] * 64 / elements for kind in CLASSES]
-            resident = occupancy(chip, int(wave), launch["vgprs"], launch["lds"], launch["threads"])
             name = re.sub(r"_[0-9a-f]{12}$", "", launch["kernel"]).removeprefix(kernel).strip("_") or "all"
-            mca = straight_line(llvm, assembly, launch)
-            rows.append((kernel, name, ["gfx942", "gfx1100", "gfx1201"].index(chip), wave,
-                         [f"{chip} w{wave}", *(f"{x:.1f}" for x in each), f"{cost(launch) * 64 / elements:.0f}", str(launch["vgprs"]),
-                          str(launch["lds"]), f"{resident:.3g}", str(mca or "")]))
+            per_64 = f"{cost(launch) * 64 / elements:.0f}"
+            mca = str(straight_line(llvm, assembly, launch) or "")
+            out[kernel, name, chip, wave] = launch, cost(launch) / total, per_64, mca
+    return out
+
+
+def table(folder, elements, llvm):
+    """A row for each body that has a tenth of its kernel's slots or more; last what it takes without the search, where that differs."""
+    print("| algorithm | body | chip | " + " | ".join(CLASSES) + " | slots | VGPRs | LDS | waves | mca | slots, fixed | mca, fixed |")
+    print("|---|---|---|" + "---:|" * (len(CLASSES) + 7))
+    rows = []
+    fixed = shares(folder, elements, llvm, "fixed")
+    for key, (launch, share, per_64, mca) in shares(folder, elements, llvm, "selected").items():
+        kernel, name, chip, wave = key
+        if share < 0.1:
+            continue
+        counts = dict.fromkeys(CLASSES, 0)
+        for count, kind in launch["ops"].values():
+            counts[kind] += count
+        each = [counts[kind] * 64 / elements for kind in CLASSES]
+        resident = occupancy(chip, int(wave), launch["vgprs"], launch["lds"], launch["threads"])
+        _, _, *without = fixed.get(key, (None, None, "", ""))
+        if without == [per_64, mca]:
+            without = ["", ""]
+        rows.append((kernel, name, ["gfx942", "gfx1100", "gfx1201"].index(chip), wave,
+                     [f"{chip} w{wave}", *(f"{x:.1f}" for x in each), per_64, str(launch["vgprs"]), str(launch["lds"]), f"{resident:.3g}", mca, *without]))
     for kernel, name, _, _, cells in sorted(rows):
         print(f"| {kernel} | {name} | " + " | ".join(cells) + " |")

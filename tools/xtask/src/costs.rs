@@ -10,17 +10,24 @@ use crate::{algorithms, cargo, process};
 /// Of the elements of each launch. Bodies that see few of them are left out of the table.
 const LOG2: u32 = 14;
 
-/// Runs each algorithm on each chip at each wave, and prints the table.
+/// Runs each algorithm on each chip at each wave, with the search and without, and prints the table.
 pub fn run(workspace: &Workspace) -> Result<()> {
     packages::ensure(Purpose::Test)?;
     cargo::build_tools(workspace, Profile::Dev)?;
     let oracle = Oracle::prepare(workspace)?;
     let folder = oracle.empty_folder("costs")?;
     let sources = algorithms::write_all(workspace, &folder.join("kernels"))?;
-    for chip in oracle::all() {
+    let searched = oracle::all();
+    let fixed = searched.iter().map(|chip| oracle::Chip {
+        is_fixed: true,
+        ..chip.clone()
+    });
+    let chips: Vec<_> = searched.iter().cloned().chain(fixed).collect();
+    for chip in chips {
+        let lowering = if chip.is_fixed { "fixed" } else { "selected" };
         for source in &sources {
             let row = algorithms::row_of(source);
-            let stem = format!("{row}.{}.{}", chip.architecture, chip.wave);
+            let stem = format!("{row}.{}.{}.{lowering}", chip.architecture, chip.wave);
             let file = |suffix| folder.join(format!("{stem}.{suffix}"));
             let mut translate = algorithms::tool(workspace, "qd-translate");
             translate.arg(source);
