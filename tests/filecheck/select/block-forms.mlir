@@ -5,6 +5,7 @@
 // RUN: qd-opt %t/body.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/dear-shuffles.json' | FileCheck %s --check-prefixes=CHECK,DEAR
 // RUN: qd-opt %t/body.mlir --qd-select-lowering='target=nvptx:sm_90 explain=true' -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 // RUN: qd-opt %t/body.mlir --qd-select-lowering=target=amdgpu:gfx1100 | FileCheck %s --check-prefix=AMD
+// RUN: qd-opt %t/body.mlir --qd-select-lowering=target=vulkan:1.3 | FileCheck %s --check-prefix=VULKAN
 // RUN: qd-opt %t/asked.mlir --qd-select-lowering=target=nvptx:sm_90 | FileCheck %s --check-prefix=ASKED
 // RUN: qd-opt %t/asked.mlir --qd-expand-collectives=target=nvptx:sm_90 | FileCheck %s --check-prefix=MADE
 // RUN: qd-opt %t/reduce.mlir --qd-select-lowering=target=amdgpu:gfx1100 | FileCheck %s --check-prefix=REDUCE
@@ -18,6 +19,9 @@
 // CHEAP:         qd.simt.block.inclusive_scan add %{{.*}} {qd.form = "subgroups"} : i32
 // DEAR:          qd.simt.block.reduce_all add %{{.*}} {qd.form = "shared"} : i32
 // DEAR:          qd.simt.block.inclusive_scan add %{{.*}} {qd.form = "shared"} : i32
+// A barrier is an instruction that waits.
+// VULKAN-LABEL: func.func private @integers
+// VULKAN:         qd.simt.block.inclusive_scan add %{{.*}} {qd.form = "subgroups"} : i32
 // EXPLAIN:     @integers
 // EXPLAIN:       qd.simt.block.reduce_all ({{.*}}) -> subgroups {{.*}}; shared
 
