@@ -2,17 +2,19 @@
 
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use clap::Subcommand;
 
+use crate::oracle::{self, Chip, Oracle};
 use crate::packages::Purpose;
 use crate::suite::Report;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, packages, planted, process};
 
-/// What the tests try: the same in every run, and what has not been tried before.
+/// What the tests try: the same in every run, a few of these in AMD's oracle, and what has not been tried before.
 const ARGUMENTS: &[&str] = &[
     "run --turns --seed 1 --kernels 200 --mutants 3000",
+    "run --turns --seed 1 --kernels 40 --target amdgpu:gfx1100,wave=32 --target amdgpu:gfx1100,wave=64",
     "run --turns --time 30s --kernels 100000 --mutants 1000000",
 ];
 
@@ -37,7 +39,8 @@ pub enum What {
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// All other subcommands are passed to qd-smith.
+    /// All other subcommands are passed to qd-smith. Targets of AMD's run in the oracle, of one architecture at a time,
+    /// unless QD_HIP_LIBRARY names a GPU's library.
     #[command(external_subcommand)]
     Other(Vec<String>),
 }
@@ -48,7 +51,8 @@ pub fn run(workspace: &Workspace, what: &What) -> Result<()> {
         What::Planted { names, seed } => planted::run(workspace, names, *seed),
         What::Other(args) => {
             packages::ensure(Purpose::Test)?;
-            process::run(smith(workspace)?.args(args))
+            let args: Vec<&str> = args.iter().map(String::as_str).collect();
+            process::run(&mut smith(workspace, &args)?)
         }
     }
 }
@@ -60,8 +64,8 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
         counts: String::new(),
     };
     for arguments in ARGUMENTS {
-        let mut run = smith(workspace)?;
-        let status = process::run_watched(run.args(arguments.split(' ')), |line| {
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        let status = process::run_watched(&mut smith(workspace, &arguments)?, |line| {
             if let Some(done) = summary(line) {
                 let comma = if report.counts.is_empty() { "" } else { "; " };
                 report.counts += &format!("{comma}{done}");
@@ -72,10 +76,30 @@ pub fn test(workspace: &Workspace) -> Result<Report> {
     Ok(report)
 }
 
-fn smith(workspace: &Workspace) -> Result<Command> {
+/// `qd-smith` with these arguments, in the oracle where they name targets of AMD's.
+fn smith(workspace: &Workspace, arguments: &[&str]) -> Result<Command> {
     cargo::build_tools(workspace, Profile::Dev)?;
     let mut command = Command::new(workspace.bin_dir(Profile::Dev).join("qd-smith"));
-    command.current_dir(workspace.root());
+    command.current_dir(workspace.root()).args(arguments);
+    let targets = arguments.windows(2).filter(|pair| pair[0] == "--target");
+    let amd = targets
+        .map(|pair| pair[1])
+        .filter(|target| target.starts_with(oracle::PREFIX));
+    let chips: Vec<Chip> = amd.map(oracle::chips).collect::<Result<Vec<_>>>()?.concat();
+    if let Some(chip) = chips.first()
+        && !oracle::is_replaced()
+    {
+        let is_one = chips
+            .iter()
+            .all(|other| other.architecture == chip.architecture);
+        ensure!(
+            is_one,
+            "the oracle is one architecture at a time, as a device is"
+        );
+        let oracle = Oracle::prepare(workspace)?;
+        let coverage = oracle.coverage_file(chip)?;
+        oracle.select(&mut command, &chip.architecture, &coverage);
+    }
     Ok(command)
 }
 
