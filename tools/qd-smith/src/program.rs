@@ -183,7 +183,7 @@ pub struct Program {
     pub seed: u64,
     /// The least subgroup size it is right at: its tiles are no larger.
     pub least_wave: u32,
-    /// Whether it is compiled with checks, of which it fails none.
+    /// Whether it is compiled with checks, of which it fails one at most.
     pub is_checked: bool,
     /// The types of values, by their numbers.
     pub types: Vec<String>,

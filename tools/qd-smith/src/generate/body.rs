@@ -47,6 +47,7 @@ impl Generator<'_> {
             28 if meets && control >= Level::Subgroup => self.parting(),
             29 if self.phase.is_function => self.scalar_op(),
             29 if self.phase.depth == 0 && !self.has_print && self.one_in(3) => self.print(),
+            29 if self.may_go_wrong(2) => self.division(),
             29 if self.one_in(2) => self.assertion(),
             _ => self.scalar_op(),
         }
@@ -93,6 +94,22 @@ impl Generator<'_> {
 
     fn yields(&mut self, types: &[Ty], level: Level) -> Vec<Value> {
         types.iter().map(|ty| self.find(*ty, level)).collect()
+    }
+
+    /// Whether what a check finds wrong in some thread may be made here, once in a program, in one of so many places.
+    pub(super) fn may_go_wrong(&mut self, places: usize) -> bool {
+        let may = self.is_checked && !self.has_doubt && !self.phase.is_function;
+        let does = may && !self.phase.is_plain && self.one_in(places);
+        self.has_doubt |= does;
+        does
+    }
+
+    /// By a number that may be 0.
+    fn division(&mut self) {
+        let op = ["arith.divui", "arith.remui"][self.random.usize(0..2)];
+        let [one, other] = [(); 2].map(|()| self.find(Ty::I32, Level::Varying));
+        let result = self.op(op, "", &[one, other], Ty::I32);
+        self.scope.push(result);
     }
 
     /// What holds in every thread, though not for a reason that the compiler knows, or once in a program what may not.

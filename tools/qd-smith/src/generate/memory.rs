@@ -81,6 +81,11 @@ impl Generator<'_> {
             Role::Elements if !self.phase.is_plain && self.one_in(8) => {
                 return self.load_part(buffer);
             }
+            // A check may find that it is no place.
+            Role::Elements if self.may_go_wrong(6) => {
+                let number = self.find(Ty::I32, Level::Varying);
+                self.op("arith.index_castui", "", &[number], Ty::Index)
+            }
             _ => self.any_place(),
         };
         let loaded = self.load_from(&[value, place], ty, class);

@@ -111,7 +111,9 @@ struct Generator<'f> {
     least_wave: u32,
     /// Threads and blocks of the last phase.
     last_shape: Option<(usize, usize)>,
-    /// Whether an assertion that may fail is there already, and a print.
+    /// Whether the program is compiled with checks.
+    is_checked: bool,
+    /// Whether something that may fail is there already, and a print.
     has_doubt: bool,
     has_print: bool,
     /// Length of the buffers with an element for each thread.
@@ -157,6 +159,7 @@ impl<'f> Generator<'f> {
         let mut random = Rng::with_seed(seed);
         let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
         let length = [64, 100, 192, 257, 300][random.usize(0..5)];
+        let is_checked = random.usize(0..6) == 0;
         Self {
             random,
             forms,
@@ -173,6 +176,7 @@ impl<'f> Generator<'f> {
             constants: HashMap::new(),
             least_wave,
             last_shape: None,
+            is_checked,
             has_doubt: false,
             has_print: false,
             length,
@@ -420,7 +424,7 @@ impl<'f> Generator<'f> {
         Program {
             seed,
             least_wave: self.least_wave,
-            is_checked: self.random.usize(0..6) == 0,
+            is_checked: self.is_checked,
             types: self.types,
             parameters: self.parameters,
             symbols: self.symbols,
