@@ -2,6 +2,7 @@
 //! shared bodies.
 
 use crate::support::*;
+use qd_dialects::{melior::ir::Module, pass::run_pipeline};
 
 const KERNEL: &str = "
 qd.grid.kernel @k(%x: memref<?xi32>, %y: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>, %flag: memref<i32>) {
@@ -89,4 +90,42 @@ fn a_plan_computes_what_its_phases_do() {
             unchanged_by(pipeline, KERNEL, &arguments, 32);
         }
     }
+}
+
+/// More phases than may be one become a few, and still run one after the other.
+#[test]
+fn many_phases_become_a_few() {
+    let step = "
+  qd.grid.for_each %i to %len {
+    %v = memref.load %x[%i] : memref<?xi32>
+    %w = arith.muli %v, %c3 : i32
+    %u = arith.addi %w, %c1 : i32
+    memref.store %u, %x[%i] : memref<?xi32>
+  }";
+    let text = format!(
+        "qd.grid.kernel @k(%x: memref<?xi32>) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : i32
+  %c3 = arith.constant 3 : i32
+  %len = memref.dim %x, %c0 : memref<?xi32>{}
+}}",
+        step.repeat(100)
+    );
+    let pipeline = "qd-expand-for-each,canonicalize,cse,qd-fuse-phases";
+    let before = unchanged_by(pipeline, &text, &[buffer(&[1, -7, 0, 5])], 4);
+    let expected = (0..100).fold(0i32, |x, _| x.wrapping_mul(3).wrapping_add(1));
+    assert_eq!(
+        before[0].buffer().expect("a buffer").to_vec::<i32>()[2],
+        expected
+    );
+
+    let context = context();
+    let mut module = Module::parse(&context, &text).expect("it is valid");
+    run_pipeline(&context, &mut module, pipeline).expect("it fuses");
+    let count = module
+        .as_operation()
+        .to_string()
+        .matches("qd.grid.phase")
+        .count();
+    assert_eq!(count, 100_usize.div_ceil(32));
 }
