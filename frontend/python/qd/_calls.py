@@ -28,6 +28,8 @@ class Calls(Expressions):
         callee = self.expression(node.func)
         if any(callee is each for each in (*STATIC, *_subgroup.STATIC)):
             return self.python(node)
+        if _subgroup.is_deprecated(callee):
+            callee = _subgroup.current(callee)
         if callee is print:
             return self._print(node)
         if callee is super:
@@ -395,8 +397,6 @@ class Calls(Expressions):
 
     def _of_subgroup(self, node, operation):
         """What lanes compute together."""
-        if isinstance(operation, _subgroup.Deprecated):
-            operation = operation.current()
 
         def evaluate(name, argument):
             return self.expression(argument) if name == "log2_size" else self.value(argument)

@@ -32,28 +32,44 @@ class SubgroupFunc:
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
 
 
-class Deprecated(SubgroupFunc):
-    """An older name, of which each process is told once."""
-
-    def __init__(self, name, now, parameters=()):
-        super().__init__(name, None, parameters, doc=f"Deprecated: `{now}`.")
-        self.now = now
-
-    def current(self):
-        """What it is a name of."""
-        flag = f"_{self.__name__}_deprecation_warned"
-        if not globals()[flag]:
-            globals()[flag] = True
-            names = [f"qd.simt.subgroup.{name}()" for name in (self.__name__, self.now)]
-            warnings.warn("{} is deprecated: use {}".format(*names), DeprecationWarning, stacklevel=3)
-        return globals()[self.now]
-
-
+# Whether the process has been told of each older name.
 _barrier_deprecation_warned = _memory_barrier_deprecation_warned = _ballot_full_subgroup_deprecation_warned = False
 
-barrier = Deprecated("barrier", "sync")
-memory_barrier = Deprecated("memory_barrier", "mem_fence")
-ballot_full_subgroup = Deprecated("ballot_full_subgroup", "ballot", ["predicate"])
+
+def barrier():
+    """Deprecated: `sync`."""
+    return current(barrier)()
+
+
+def memory_barrier():
+    """Deprecated: `mem_fence`."""
+    return current(memory_barrier)()
+
+
+def ballot_full_subgroup(predicate):
+    """Deprecated: `ballot`."""
+    return current(ballot_full_subgroup)(predicate)
+
+
+# Functions of Python, and what each calls: the tracer does so, too.
+DEPRECATED = {barrier: "sync", memory_barrier: "mem_fence", ballot_full_subgroup: "ballot"}
+
+
+def is_deprecated(value):
+    """Whether it is an older name."""
+    return any(value is each for each in DEPRECATED)
+
+
+def current(older):
+    """What an older name calls: whatever has the newer one in this module now. Each process is told once."""
+    name, now = older.__name__, DEPRECATED[older]
+    flag = f"_{name}_deprecation_warned"
+    if not globals()[flag]:
+        globals()[flag] = True
+        message = f"qd.simt.subgroup.{name}() is deprecated: use qd.simt.subgroup.{now}()"
+        warnings.warn(message, DeprecationWarning, stacklevel=3)
+    return globals()[now]
+
 
 invocation_id = SubgroupFunc("invocation_id", "lane_id", doc="The number of this lane, i32.")
 # The same; the tracer checks the tile.

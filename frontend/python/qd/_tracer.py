@@ -12,7 +12,7 @@ from qd._later import HINTS
 from qd._loops import I32, I64, Loop, Loops
 from qd._statements import is_text, jumps
 from qd._storage import Field
-from qd._subgroup import SubgroupFunc
+from qd._subgroup import SubgroupFunc, is_deprecated
 from qd._values import Array, Spanning, Value, Variable, is_variable
 from qd.exception import (
     QuadrantsCompilationError,
@@ -430,7 +430,7 @@ class Tracer(Loops):
             if isinstance(node, ast.Compare) and len(node.ops) > 1:
                 return False
             callee = self.callee(node) if isinstance(node, ast.Call) else None
-            if isinstance(callee, (Func, Method, SubgroupFunc, BlockFunc)) or is_plain(callee):
+            if isinstance(callee, (Func, Method, SubgroupFunc, BlockFunc)) or is_deprecated(callee) or is_plain(callee):
                 return False
             if isinstance(node, ast.Attribute) and isinstance(self.known_as(node), Getter):
                 return False

@@ -1,5 +1,6 @@
 """`qd.simt.subgroup`: each operation against NumPy."""
 
+import inspect
 import warnings
 
 import numpy as np
@@ -245,6 +246,40 @@ def test_older_names_are_told_of_once(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         k(out)
+
+
+def test_older_names_are_functions_of_python(monkeypatch):
+    """Each calls what has the newer name when it is called, from Python or in a kernel."""
+    for name, now in (("barrier", "sync"), ("memory_barrier", "mem_fence"), ("ballot_full_subgroup", "ballot")):
+        older, given = getattr(subgroup, name), [3] if name.startswith("ballot") else []
+        monkeypatch.setattr(subgroup, f"_{name}_deprecation_warned", False)
+        assert inspect.isfunction(older)
+        with pytest.warns(DeprecationWarning, match=rf"qd\.simt\.subgroup\.{name}\(\) .* qd\.simt\.subgroup\.{now}\(\)") as told:
+            with pytest.raises(qd.QuadrantsRuntimeError, match="cannot be called from Python-scope"):
+                older(*given)
+        assert [each.filename for each in told] == [__file__]
+        calls = []
+        monkeypatch.setattr(subgroup, now, lambda *args: (calls.append(args), 7)[1])  # noqa: B023
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert [older(*given), older(*given)] == [7, 7]
+        assert calls == [tuple(given)] * 2
+    assert list(inspect.signature(subgroup.ballot_full_subgroup).parameters) == ["predicate"]
+
+    @qd.func
+    def next_one(predicate):
+        return predicate + 1
+
+    monkeypatch.setattr(subgroup, "ballot", next_one)
+
+    @qd.kernel
+    def k(out: one()):
+        for i in out:
+            out[i] = subgroup.ballot_full_subgroup(i)
+
+    out = np.zeros(3, np.int32)
+    k(out)
+    assert list(out) == [1, 2, 3]
 
 
 # Of a tile that has more lanes than subgroups have here, or anywhere.
