@@ -371,7 +371,8 @@ class Signature:
     def _scalar(self, given, number, dtype, value):
         try:
             # A number, or what acts like one: a scalar or an array of rank 0.
-            plain = value if type(value) in (int, float) else value.item() if hasattr(value, "item") else value
+            is_plain = type(value) in (int, float) or getattr(value, "shape", None) != () or not hasattr(value, "item")
+            plain = value if is_plain else value.item()
             if not isinstance(plain, (bool, int, float)) or (isinstance(plain, float) and not dtype.is_real):
                 raise TypeError
             given.packed.append(dtype.bits_of(plain))

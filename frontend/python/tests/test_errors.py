@@ -209,7 +209,8 @@ def test_arguments_of_wrong_types(module):
     k = module("@qd.kernel\ndef k(a: qd.types.NDArray[qd.f32, 1], n: qd.u8):\n    a[0] = n\n").k
     x = np.zeros(1, np.float32)
     for number, arguments in [(0, (x.astype(np.float64), 1)), (0, ([1.0], 1)), (0, (x.reshape(1, 1), 1)), (1, (x, 256)),
-                              (1, (x, 1.5)), (1, (x, "1")), (1, (x, None))]:  # fmt: skip
+                              (1, (x, 1.5)), (1, (x, "1")), (1, (x, None)), (1, (x, np.ones(1, np.uint8))),
+                              (1, (x, np.ones((1, 1), np.uint8))), (1, (x, qd.field(qd.u8, ())))]:  # fmt: skip
         with pytest.raises(qd.QuadrantsRuntimeTypeError, match=rf"Argument {number} \(type=.*\) cannot be converted into required type"):
             k(*arguments)
     with pytest.raises(qd.QuadrantsRuntimeTypeError, match="required type u1"):

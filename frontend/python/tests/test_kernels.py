@@ -255,6 +255,8 @@ def test_scalars_are_numbers_or_arrays_of_rank_0():
     assert k(1, 1e300) == float("inf")
     assert k(1, -3.4028235e38) == -3.4028234663852886e38
     assert np.isnan(k(1, float("nan")))
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=r"Argument 1 \(type=.*ndarray.*\) cannot be converted into required type f32"):
+        k(1, np.array([2.0]))
 
 
 def test_kernels_are_compiled_again_after_reset():
