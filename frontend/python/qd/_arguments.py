@@ -10,7 +10,7 @@ import sys
 import typing
 
 from qd import _foreign
-from qd._dtypes import OF_NUMPY, DataType, u1
+from qd._dtypes import OF_NUMPY, DataType, scalar_of
 from qd._functions import ArrayOf, Baked, Members, Same, Template, container_of, is_data_oriented, is_template, members_of, signature_of
 from qd._storage import MOST_ELEMENTS, Ndarray, OnDevice, Storage, bounds, of_dlpack
 from qd._tensor import Tensor
@@ -130,7 +130,7 @@ class Signature:
     def __init__(self, function, source, config):
         self.source = source
         self.is_cuda = config.arch.name == "cuda"
-        self.defaults = {int: config.default_ip, float: config.default_fp, bool: u1}
+        self.defaults = config.defaults
         try:
             self.python = signature_of(function)
         except NameError as error:
@@ -180,7 +180,7 @@ class Signature:
             return Tensor
         if is_template(annotation):
             return Template()
-        if (array := NdarrayType.of(annotation)) is not None:
+        if (array := NdarrayType.of(annotation, self.defaults)) is not None:
             return array
         if dataclasses.is_dataclass(annotation) and isinstance(annotation, type):
             hints = typing.get_type_hints(annotation)
@@ -196,9 +196,7 @@ class Signature:
         return [kind.name if isinstance(kind, DataType) else (kind.dtype and kind.dtype.name, kind.ndim) for kind in kinds]
 
     def scalar(self, annotation):
-        if isinstance(annotation, DataType):
-            return annotation
-        return self.defaults.get(annotation) if isinstance(annotation, type) else None
+        return scalar_of(annotation, self.defaults)
 
     def _results(self):
         annotation = self.python.return_annotation

@@ -8,7 +8,7 @@ import sys
 
 from qd import _block, _subgroup
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
-from qd._dtypes import BY_NAME, DataType
+from qd._dtypes import DataType
 from qd._expressions import MISSING, Expressions, is_number
 from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
@@ -278,7 +278,8 @@ class Calls(Expressions):
         if is_template(annotation):
             return argument
         dtype = self.signature.scalar(annotation)
-        self._check_parameter(node, f"'{name}' of '{func.__name__}'", NdarrayType.of(annotation), dtype, argument)
+        kind = NdarrayType.of(annotation, self.signature.defaults)
+        self._check_parameter(node, f"'{name}' of '{func.__name__}'", kind, dtype, argument)
         if type(argument) is tuple and name in self.assigned(func):
             return self.declared_as(node, name, argument)
         if not isinstance(argument, Value) and not is_number(argument):
@@ -421,9 +422,10 @@ class Calls(Expressions):
             self._in_block(node, given.get("block_dim", self.block_dim))
         value = given.get("value")
         if "dtype" in given:
-            if not isinstance(given["dtype"], DataType):
+            dtype = self.signature.scalar(given["dtype"])
+            if dtype is None:
                 raise self.error(QuadrantsTypeError, node, "'dtype' is a type")
-            value = self.cast(node, value, given["dtype"])
+            value = self.cast(node, value, dtype)
         number = None if value is None else value.number
         return self.made(node, "block", operation.operation, number, operation.combine)
 
@@ -441,11 +443,11 @@ class Calls(Expressions):
     def _shared(self, node):
         """An array in the memory of a block."""
         given = self.bound(node, inspect.signature(_block.SharedArray), lambda _, argument: self.expression(argument))
-        shape, dtype = given["shape"], given["dtype"]
+        shape, dtype = given["shape"], self.signature.scalar(given["dtype"])
         shape = shape if isinstance(shape, tuple) else (shape,)
         if not all(type(extent) is int and extent > 0 for extent in shape):
             raise self.error(QuadrantsValueError, node, "the shape of a SharedArray is of numbers above 0, known while tracing")
-        if not isinstance(dtype, DataType):
+        if dtype is None:
             raise self.later(node, "a SharedArray of what is no scalar type")
         self._in_block(node, self.block_dim)
         number = self.ask(node, "shared", dtype.name, math.prod(shape))
@@ -549,9 +551,8 @@ class Calls(Expressions):
             return self._volatile_load(node)
         arguments = self._arguments(node, operation.parameters)
         if operation.dtype_last:
-            value, dtype = self.value(arguments[0]), self.expression(arguments[1])
-            dtype = {int: self.config.default_ip, float: self.config.default_fp, bool: BY_NAME["u1"]}.get(dtype, dtype)
-            if not isinstance(dtype, DataType):
+            value, dtype = self.value(arguments[0]), self.signature.scalar(self.expression(arguments[1]))
+            if dtype is None:
                 raise self.error(QuadrantsTypeError, arguments[1], "a type is expected")
             if operation is BIT_CAST:
                 return self.made(node, "bit_cast", value.number, dtype.name, is_pure=value.is_pure)

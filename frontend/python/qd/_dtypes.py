@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from builtins import int as i8, int as i16, int as i32, int as i64, int as u8, int as u16, int as u32, int as u64
 else:
     u1, i8, i16, i32, i64, u8, u16, u32, u64, f16, f32, f64 = ALL
+
 BY_NAME = {dtype.name: dtype for dtype in ALL}
 
 # NumPy's type strings, without the byte order.
@@ -73,3 +74,10 @@ OF_NUMPY = {
     "b1": u1, "i1": i8, "i2": i16, "i4": i32, "i8": i64, "u1": u8, "u2": u16, "u4": u32, "u8": u64, "f2": f16,
     "f4": f32, "f8": f64,
 }  # fmt: skip
+
+
+def scalar_of(given, defaults):
+    """A scalar type, as it is or as the default of `int`, `float` or `bool`; None of what is none."""
+    if isinstance(given, DataType):
+        return given
+    return defaults.get(given) if isinstance(given, type) else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from qd import _core
-from qd._dtypes import DataType, f32, f64, i32, i64
+from qd._dtypes import DataType, f32, f64, i32, i64, u1
 from qd._logging import LEVELS, logger, set_logging_level
 from qd.exception import QuadrantsAssertionError, QuadrantsRuntimeError
 
@@ -103,6 +103,11 @@ class Config:
     # Whether the cpu stands in for other kinds of devices.
     emulate: bool = False
     log_level: Literal["trace", "debug", "info", "warn", "error", "critical"] | None = None
+
+    @property
+    def defaults(self):
+        """The types that Python's own stand for."""
+        return {int: self.default_ip, float: self.default_fp, bool: u1}
 
 
 # Options that change nothing yet, and are errors where they are on.

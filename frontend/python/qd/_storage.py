@@ -199,6 +199,9 @@ class Storage:
     grad = dual = None
 
     def __init__(self, dtype):
+        if isinstance(dtype, type):
+            # Those of Python, as `init` said.
+            dtype = _runtime.current().config.defaults.get(dtype, dtype)
         if not isinstance(dtype, DataType):
             raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
         self.dtype = dtype

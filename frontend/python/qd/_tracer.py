@@ -316,7 +316,8 @@ class Tracer(Loops):
         self.node = node
 
         def evaluate(name, argument):
-            return self._count(argument) if name == "n" else self._argument(argument)
+            given = self._count(argument) if name == "n" else self._argument(argument)
+            return self.signature.scalar(given) or given if name.endswith("dtype") else given
 
         given = self.bound(node, algorithm.signature, evaluate)
         try:

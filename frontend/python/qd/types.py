@@ -5,7 +5,7 @@ from typing import Any
 
 from qd import _functions as annotations
 from qd import _later
-from qd._dtypes import DataType, f16, f32, f64, i8, i16, i32, i64, u1, u8, u16, u32, u64
+from qd._dtypes import DataType, f16, f32, f64, i8, i16, i32, i64, scalar_of, u1, u8, u16, u32, u64
 from qd._functions import Template, template
 
 int8, int16, int32, int64 = i8, i16, i32, i64
@@ -22,7 +22,8 @@ class NdarrayType:
     """An array of a type and a number of dimensions; None: that of the argument."""
 
     def __init__(self, dtype=None, ndim=None):
-        if dtype is not None and not isinstance(dtype, DataType):
+        is_scalar = isinstance(dtype, DataType) or (isinstance(dtype, type) and dtype in (int, float, bool))
+        if dtype is not None and not is_scalar:
             raise NotImplementedError(f"arrays of {dtype!r} aren't there yet: only of scalar types")
         if ndim is not None and not (hasattr(ndim, "__index__") and ndim >= 0):
             raise TypeError(f"ndim is a number of dimensions, and not {ndim!r}")
@@ -30,11 +31,14 @@ class NdarrayType:
         self.ndim = ndim
 
     @staticmethod
-    def of(annotation):
-        """That which an annotation asks for; None."""
+    def of(annotation, defaults):
+        """That which an annotation asks for, of a scalar type; None. `defaults` are those of `int`, `float` and `bool`, which
+        `init` may say after the annotation."""
         if annotation is ndarray or annotation is NDArray:
             return NdarrayType()
-        return annotation if isinstance(annotation, NdarrayType) else None
+        if not isinstance(annotation, NdarrayType):
+            return None
+        return NdarrayType(scalar_of(annotation.dtype, defaults), annotation.ndim)
 
     def takes(self, dtype, rank):
         """Whether it takes an array of a type, None if kernels have no such, and a rank."""

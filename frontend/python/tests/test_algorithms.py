@@ -193,6 +193,16 @@ def test_counts_are_computed_and_kept():
     assert out.tolist() == [sum(range(694)), sum(range(700))]
 
 
+def test_types_of_python():
+    @qd.kernel
+    def run(arr: qd.types.NDArray[float, 1], out: qd.types.NDArray[float, 1], scratch: one(qd.u32), n: int):
+        qd.algorithms.reduce_add(arr, out, scratch, n, float, 2)
+
+    arr, out = np.arange(300, dtype=np.float32), np.zeros(1, np.float32)
+    run(arr, out, np.empty(qd.algorithms.reduce_scratch_slots(300, 2), np.uint32), 300)
+    assert out[0] == 44850
+
+
 def test_sums_that_are_deterministic():
     @qd.kernel
     def run(arr: one(qd.f32), out: one(qd.f32), scratch: one(qd.u32), n: qd.i32):

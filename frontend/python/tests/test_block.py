@@ -316,6 +316,32 @@ def test_older_names_are_told_of_once(monkeypatch):
     ]
 
 
+@pytest.mark.parametrize("default_ip, default_fp", [(qd.i32, qd.f32), (qd.i64, qd.f64)])
+def test_types_of_python(default_ip, default_fp):
+    """`int`, `float` and `bool` as types of what threads share and combine."""
+    qd.init(enable_fallback=False, default_ip=default_ip, default_fp=default_fp)
+
+    @qd.kernel
+    def k(sums: qd.types.NDArray[float, 1], products: qd.types.NDArray[int, 1], is_high: qd.types.NDArray[bool, 1]):
+        qd.loop_config(block_dim=64)
+        for i in sums:
+            numbers, flags = block.SharedArray((64,), int), block.SharedArray(64, bool)
+            numbers[i], flags[i] = i, i > 3
+            block.sync()
+            # Beyond 32 bits.
+            products[i] = numbers[63 - i] * 100000 * 100000
+            is_high[i] = flags[63 - i]
+            sums[i] = block.reduce_all_add(i, 64, float) / 4
+
+    sums, products, is_high = (qd.ndarray(dtype, 64) for dtype in (float, int, bool))
+    assert (sums.dtype, products.dtype, is_high.dtype) == (default_fp, default_ip, qd.u1)
+    k(sums, products, is_high)
+    assert (sums.to_numpy() == 2016 / 4).all()
+    below = np.arange(63, -1, -1, np.int64)
+    np.testing.assert_array_equal(products.to_numpy(), (below * 10**10).astype(products.to_numpy().dtype))
+    np.testing.assert_array_equal(is_high.to_numpy(), below > 3)
+
+
 @pytest.mark.parametrize(
     "config, body, error, message",
     [
@@ -324,7 +350,8 @@ def test_older_names_are_told_of_once(monkeypatch):
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((a[i],), qd.i32)", ValueError, "known while tracing"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((0,), qd.i32)", ValueError, "numbers above 0"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), qd.math.vec3)", qd.QuadrantsCompilationError, "no scalar type"),
-        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), int)", qd.QuadrantsCompilationError, "no scalar type"),
+        ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((4,), str)", qd.QuadrantsCompilationError, "no scalar type"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, str)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, 4)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "if a[i] > 0:\n            block.sync()", qd.QuadrantsCompilationError, "not uniform"),
         ("", "a[i] = block.reduce(a[i], 64, max, qd.i32)", qd.QuadrantsSyntaxError, "parallel loops after qd.loop_config"),

@@ -294,6 +294,35 @@ def test_elements_in_their_order():
         list(qd.ndarray(qd.i32, (2, 2)))
 
 
+@pytest.mark.parametrize("default_ip, default_fp", [(qd.i32, qd.f32), (qd.i64, qd.f64)])
+def test_types_of_python(default_ip, default_fp):
+    """`int`, `float` and `bool` are what `init` says when an array is made, and when a kernel is compiled."""
+
+    @qd.func
+    def element(a: qd.types.NDArray[float, 1], i: int) -> float:
+        return a[i]
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[float, 1], b: qd.types.ndarray(dtype=int), c: qd.types.NDArray[bool]) -> float:
+        return element(a, 1) + b[0] + c[0]
+
+    qd.init(enable_fallback=False, default_ip=default_ip, default_fp=default_fp)
+    a, b, c = qd.ndarray(float, 3), qd.field(int, 2), qd.tensor(bool, (1,), backend=qd.Backend.FIELD)
+    later = qd.field(float)
+    qd.root.dense(qd.i, 4).place(later)
+    assert (a.dtype, b.dtype, c.dtype, later.dtype) == (default_fp, default_ip, qd.u1, default_fp)
+    assert qd.tensor(int, 3).dtype is default_ip
+    for array, value in ((a, 0.5), (b, 7), (c, True)):
+        array.fill(value)
+    assert k(a, b, c) == 8.5
+    other = np.zeros(3, np.float64 if default_fp is qd.f32 else np.float32)
+    with pytest.raises(qd.QuadrantsRuntimeTypeError, match=rf"Argument 0 .* required type {default_fp}\[1-D\]"):
+        k(other, b, c)
+    for make in (lambda: qd.field(str, 3), lambda: qd.types.ndarray(np.dtype(float))):
+        with pytest.raises(NotImplementedError, match="only of scalar types"):
+            make()
+
+
 def test_reset_frees_arrays():
     f = qd.field(qd.i32, 3)
     a = qd.ndarray(qd.i32, 3)
