@@ -9,11 +9,11 @@ import sys
 from qd import _block, _subgroup
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd._dtypes import DataType
-from qd._expressions import MISSING, Expressions, is_number
+from qd._expressions import MISSING, Expressions
 from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable
+from qd._values import Array, Spanning, Value, Variable, is_number
 from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
 from qd.types import NdarrayType
 

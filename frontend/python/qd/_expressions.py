@@ -10,7 +10,7 @@ from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
 from qd._limits import Host
 from qd._storage import Field, Ndarray
-from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
+from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -34,11 +34,6 @@ _EFFECTS = ("store", "atomic", "compare_exchange", "print", "assert_holds")
 
 # What a name means that means nothing.
 MISSING = object()
-
-
-def is_number(value):
-    """Whether it is a number of Python or NumPy."""
-    return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and hasattr(value, "item") and value.ndim == 0)
 
 
 def plain(number):

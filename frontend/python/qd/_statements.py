@@ -3,11 +3,11 @@
 import ast
 
 from qd._calls import Calls
-from qd._expressions import _BINARY, MISSING, is_number
+from qd._expressions import _BINARY, MISSING
 from qd._functions import loop_config
 from qd._operations import ASSIGNING
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable, is_variable, leaves
+from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves
 from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
 
 

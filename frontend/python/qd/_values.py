@@ -65,6 +65,11 @@ class Spanning:
     array: Array
 
 
+def is_number(value):
+    """Whether it is a number of Python or NumPy."""
+    return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and hasattr(value, "item") and value.ndim == 0)
+
+
 def leaves(value):
     """A value, or those in a tuple."""
     if type(value) is not tuple:

@@ -10,7 +10,7 @@ from typing import Any
 
 from qd import _later, _operations
 from qd._dtypes import f32, f64, i32, i64, u32
-from qd._functions import func, static, static_assert, template
+from qd._functions import func, pyfunc, static, static_assert, template
 from qd._operations import BIT_CAST as bit_cast
 from qd._operations import CAST as cast
 from qd._operations import MAX as max
@@ -35,7 +35,7 @@ def one(x):
     return cast(1, x.dtype)
 
 
-@func
+@pyfunc
 def rsqrt(x):
     """One over the square root; of an integer, that of it as a float."""
     return 1 / sqrt(x)
@@ -79,13 +79,13 @@ def fns(mask: u32, base: u32, offset: i32) -> u32:
     return found
 
 
-@func
+@pyfunc
 def isnan(x):
     """Whether a value is no number."""
     return x != x
 
 
-@func
+@pyfunc
 def isinf(x):
     """Whether a value is an infinity, of either sign."""
     return abs(x) == inf
@@ -97,25 +97,25 @@ def sign(x):
     return cast(x > 0, x.dtype) - cast(x < 0, x.dtype)
 
 
-@func
+@pyfunc
 def clamp(x, low, high):
     """The value, or the bound that is nearer where it is outside."""
     return min(max(x, low), high)
 
 
-@func
+@pyfunc
 def mix(x, y, a):
     """From `x` to `y`, as `a` goes from 0 to 1."""
     return x * (1 - a) + y * a
 
 
-@func
+@pyfunc
 def fract(x):
     """What is above the next lower integer."""
     return x - floor(x)
 
 
-@func
+@pyfunc
 def mod(x, y):
     """The remainder that has the sign of `y`."""
     return x - y * floor(x / y)
@@ -127,7 +127,7 @@ def step(edge, x):
     return cast(x >= edge, x.dtype)
 
 
-@func
+@pyfunc
 def smoothstep(low, high, x):
     """From 0 at `low` to 1 at `high`, with slope 0 at both."""
     t = clamp((x - low) / (high - low), 0.0, 1.0)
