@@ -16,13 +16,13 @@ SEVERAL = (ast.Tuple, ast.List)
 
 
 def jumps(statements, kinds=(ast.Break, ast.Continue)):
-    """Whether statements may leave the loop that they are in, or its round."""
+    """The first of statements that may leave the loop that they are in, or its round; None."""
     for statement in statements:
         if isinstance(statement, kinds):
-            return True
-        if isinstance(statement, ast.If) and jumps(statement.body + statement.orelse, kinds):
-            return True
-    return False
+            return statement
+        if isinstance(statement, ast.If) and (found := jumps(statement.body + statement.orelse, kinds)):
+            return found
+    return None
 
 
 def is_text(statement):

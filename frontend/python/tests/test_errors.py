@@ -37,6 +37,12 @@ CASES = [
     (qd.QuadrantsTypeError, "for i in range(n):\n    a[i] = ~a[i]", "'bit_not' takes integral inputs only, however 'f32' is provided", "~a[i]"),
     (qd.QuadrantsTypeError, "for i in range(n):\n    a[i] = not a[i]", "'logic_not' takes integral inputs only, however 'f32' is provided", "not a[i]"),
     (qd.QuadrantsTypeError, "a[0] = qd.sin(n)", "'sin' takes real inputs only", "qd.sin(n)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.sin(2)", "'sin' takes real inputs only, however 'i32' is provided", "qd.sin(2)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.math.floor(n)", "'floor' takes real inputs only, however 'i32' is provided", "qd.math.floor(n)"),
+    (qd.QuadrantsTypeError, "n = qd.math.popcnt(a[0])", "'popcnt' takes integral inputs only, however 'f32' is provided", "qd.math.popcnt(a[0])"),
+    (qd.QuadrantsTypeError, "m = 1\nm += qd.clz(1.5)", "'clz' takes integral inputs only, however 'f32' is provided", "qd.clz(1.5)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.bit_cast(n, qd.f64)", "bit_cast is between types of one width, and not from 'i32' to 'f64'", "qd.bit_cast(n, qd.f64)"),
+    (qd.QuadrantsTypeError, "a[0] = qd.bit_cast(qd.u8(n), qd.f32)", "and not from 'u8' to 'f32'", "qd.bit_cast(qd.u8(n), qd.f32)"),
     (qd.QuadrantsTypeError, "a[0] = qd.i32(0.5)", "literals must be annotated with", "qd.i32(0.5)"),
     (qd.QuadrantsTypeError, "a[0] = qd.f32(0)", "literals must be annotated with", "qd.f32(0)"),
     (qd.QuadrantsCompilationError, "a[0] = 9 ** 9 ** 9", "the result of '**' has more than 4096 bits", "9"),
@@ -92,9 +98,18 @@ CASES = [
     (qd.QuadrantsSyntaxError, "a[0] = n is n", "in Quadrants scope is not supported", "n is n"),
     (qd.QuadrantsSyntaxError, "a[0] = n in (1, 2)", "in Quadrants scope is not supported", "n in (1, 2)"),
     (qd.QuadrantsSyntaxError, "raise ValueError", 'Unsupported node "Raise"', "raise ValueError"),
+    (qd.QuadrantsSyntaxError, "if n > 1:\n    def f(x): return x", 'Unsupported node "FunctionDef"', "def f(x): return x"),
+    (qd.QuadrantsSyntaxError, "m = n\ntry:\n    m = 1\nfinally:\n    pass", 'Unsupported node "Try"', "try:"),
+    (qd.QuadrantsSyntaxError, "for i in range(n):\n    break", "Cannot break out of a parallel loop", "break"),
+    (qd.QuadrantsSyntaxError, "for i in range(n):\n    if i > 1:\n        break", "Cannot break out of a parallel loop", "break"),
+    (qd.QuadrantsSyntaxError, "for i in qd.static(range(3)):\n    if n > i:\n        break\n    a[i] = 1", "Cannot break an unrolled loop under an if", "break"),
+    (qd.QuadrantsSyntaxError, "for i in qd.static(range(3)):\n    if n > i:\n        continue\n    a[i] = 1", "Cannot continue an unrolled loop under an if", "continue"),
     (qd.QuadrantsSyntaxError, "if n > 1:\n    return", "Return inside non-static if/for is not supported", "return"),
     (qd.QuadrantsSyntaxError, "return n", "must be annotated with a return type", "return n"),
     (qd.QuadrantsSyntaxError, "while n > 3:\n    pass\nelse:\n    a[0] = 1", "'else' of a loop", "a[0] = 1"),
+    (qd.QuadrantsSyntaxError, "for i in range(n):\n    pass\nelse:\n    a[0] = 1", "'else' of a loop", "a[0] = 1"),
+    (qd.QuadrantsSyntaxError, "for i in qd.static(range(3)):\n    pass\nelse:\n    a[0] = 1", "'else' of a loop", "a[0] = 1"),
+    (qd.QuadrantsSyntaxError, "if n > 1:\n    for i in range(n):\n        pass\n    else:\n        a[0] = 1", "'else' of a loop", "a[0] = 1"),
     (qd.QuadrantsSyntaxError, "qd.atomic_add(a, 1)", "'atomic_add' does not take an array or Field directly", "a"),
     (qd.QuadrantsSyntaxError, "qd.atomic_cas(a, 1, 2)", "'atomic_cas' does not take an array or Field directly", "a"),
     (qd.QuadrantsSyntaxError, "n = qd.volatile_load(a)", "'volatile_load' does not take an array or Field directly", "a"),
@@ -143,10 +158,32 @@ def test_static_of_numbers_that_are_arguments(module):
         module(text).C().k()
 
 
-def test_break_of_a_parallel_loop(module):
-    text = "@qd.kernel\ndef k(n: qd.i32):\n    for i in range(n):\n        break\n"
-    with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break"):
-        module(text).k(3)
+RECURSIVE = """
+@qd.func
+def f(x):
+    return g(x)
+
+@qd.func
+def g(x):
+    return f(x) + 1
+
+@qd.kernel
+def k(n: qd.i32) -> qd.i32:
+    return f(n)
+"""
+
+
+def test_recursion_is_marked_with_the_calls_that_led_there(module):
+    kernel = module(RECURSIVE).k
+    with pytest.raises(qd.QuadrantsCompilationError) as caught:
+        kernel(1)
+    file, text = kernel.source.file, str(caught.value)
+    assert text.split("\n") == [
+        f'File "{file}", line 9, in g:', "    return f(x) + 1", "           ^^^^",
+        f'called from File "{file}", line 5, in f:', "    return g(x)", "           ^^^^",
+        f'called from File "{file}", line 13, in k:', "    return f(n)", "           ^^^^",
+        "functions are inlined, and cannot call themselves: f calls g calls f",
+    ]  # fmt: skip
 
 
 def test_symbolic_values_of_math(module):

@@ -432,7 +432,7 @@ def test_only_the_next_loop_is_configured():
             if i == 1:
                 break
 
-    with pytest.raises(qd.QuadrantsSyntaxError, match="(?s)for i in range.*Cannot break out of a parallel loop"):
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)break\n *\^{5}\nCannot break out of a parallel loop"):
         k(np.zeros(2, np.int32))
 
 
