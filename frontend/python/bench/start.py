@@ -90,7 +90,7 @@ def main():
         qd.init(arch=getattr(qd, options.arch))
         for what, text, statement, separator, most, bar in [
             ("statements of one thread", STRAIGHT, "x = x * 3 + 1", "\n        ", 10_000, 1000),
-            ("loops, each a task", APART, "for i in range(a.shape[0]): a[i] += 1", "\n    ", 1_000, ""),
+            ("loops, each a task", APART, "for i in range(a.shape[0]): a[i] += 1", "\n    ", 400, ""),
         ]:
             for count in (most // 4, most // 2, most):
                 took = traced(folder, text, statement, separator, count)
