@@ -187,7 +187,7 @@ def reduce_all(value, block_dim: template(), op: template(), dtype: template()):
     present = _sum(i32(1))
     aggregates = _aggregates(aggregate, invocation_id() == 0, block_dim, dtype)
     result = aggregates[0]
-    for i in range(1, (present + static(group_size() - 1)) >> static(log2_group_size())):
+    for i in range(1, i32((present + static(group_size() - 1)) >> static(log2_group_size()))):
         result = op(result, aggregates[i])
     return result
 

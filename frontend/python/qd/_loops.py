@@ -8,7 +8,7 @@ from qd._functions import Func, Getter, Method, axes_of, ndrange
 from qd._limits import Limit
 from qd._statements import SEVERAL, Statements, jumps
 from qd._storage import MOST_ELEMENTS
-from qd._values import Array
+from qd._values import Array, is_number
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsRuntimeError,
@@ -140,7 +140,9 @@ class Loops(Statements):
         if bound.dtype.is_real:
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
         if bound.dtype.name != "i32":
-            self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
+            # A number that is known loses nothing.
+            if not is_number(given) or not -(2**31) <= given < 2**31:
+                self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
             bound = self.cast(node, bound, I32)
         return bound
 

@@ -280,6 +280,23 @@ def test_bounds_that_are_not_i32_warn(module):
 
 
 @pytest.mark.host
+def test_bounds_that_are_known_do_not_warn(module):
+    qd.init(arch=qd.cpu, default_ip=qd.i64)
+    k = module(
+        "@qd.func\ndef add(x, y): return x + y\n\n"
+        "@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32]):\n"
+        "    qd.loop_config(block_dim=64)\n"
+        "    for i in range(64):\n"
+        "        a[i] = qd.simt.block.reduce_all(qd.i32(i), 64, add, qd.i32) + qd.simt.block.inclusive_scan(qd.i32(1), 64, add, qd.i32)\n"
+    ).k
+    a = np.zeros(64, np.int32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        k(a)
+    assert a.tolist() == [2016 + i + 1 for i in range(64)]
+
+
+@pytest.mark.host
 def test_init():
     with pytest.raises(KeyError, match=r"Unrecognized keyword argument\(s\) for qd.init: colour"):
         qd.init(colour=1)
