@@ -494,3 +494,27 @@ fn sorts_floats_with_wide_values() {
         .for_each(|v| v.sort_by(f32::total_cmp));
     assert_eq!(map64::<f32, f32>("f32", "f32", body, &input, 32), expected);
 }
+
+/// By their bits: −0 before +0, NaNs first or last by their sign.
+#[test]
+fn sorts_nans_and_zeros() {
+    let some = [
+        0.0,
+        f32::NAN,
+        -0.0,
+        -f32::INFINITY,
+        -f32::NAN,
+        1.5,
+        f32::INFINITY,
+        -1.5,
+    ];
+    let input: Vec<f32> = (0..64).map(|i| some[i * 5 % some.len()]).collect();
+    let body = "%r, %v = qd.simt.bitonic_sort_kv %x, %x tile(4) : f32, f32";
+    let mut expected = input.clone();
+    expected
+        .chunks_mut(16)
+        .for_each(|v| v.sort_by(f32::total_cmp));
+    let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let got = map64::<f32, f32>("f32", "f32", body, &input, 16);
+    assert_eq!(bits(&got), bits(&expected));
+}
