@@ -49,6 +49,8 @@ mod sort;
 mod subgroup;
 mod votes;
 
+pub use sort::{of_ordered, ordered};
+
 use self::{
     block::Own,
     radix_rank::{Peers, radix_rank},

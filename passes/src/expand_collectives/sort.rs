@@ -53,18 +53,23 @@ pub(super) fn bitonic_sort_kv<'c>(
     }
     let [key, value] = types;
     Ok(vec![
-        by_sign(own.key, key).bitcast(key).value(),
-        by_sign(own.value, value).bitcast(value).value(),
+        of_ordered(own.key, key).value(),
+        of_ordered(own.value, value).value(),
     ])
 }
 
 /// A float as the integer whose signed order is that of floats by their bits; an integer as it is.
-fn ordered<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
+pub fn ordered<'b, 'c>(x: V<'b, 'c>) -> V<'b, 'c> {
     let float = x.ty();
     match x.is_float() {
         true => by_sign(x.bitcast(x.builder().int_type(bit_width(float))), float),
         false => x,
     }
+}
+
+/// The value of a type that [`ordered`] makes an integer of.
+pub fn of_ordered<'b, 'c>(x: V<'b, 'c>, of: Type<'c>) -> V<'b, 'c> {
+    by_sign(x, of).bitcast(of)
 }
 
 /// The bits of a float with all but the sign flipped where that is set; which it stays, so that this undoes itself.

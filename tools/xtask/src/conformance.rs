@@ -91,7 +91,15 @@ const FIXED: [&str; 2] = ["cpu,wave=8,fixed", "amdgpu:gfx1100,wave=32,fixed"];
 /// Lavapipe, at one size, likewise.
 const FIXED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,fixed", 8);
 /// The programs whose results are the same at every size, and the target on which the search chooses it.
-const CHOSEN: [&str; 4] = ["aliasing", "control", "fusion", "private_memory"];
+const CHOSEN: [&str; 7] = [
+    "algorithms",
+    "aliasing",
+    "checked",
+    "control",
+    "fusion",
+    "private_memory",
+    "same_bits",
+];
 const CHOOSING: &str = "cpu,select";
 
 /// Runs what is fast and has every collective without the search, which all other runs have; and what does not depend

@@ -11,10 +11,11 @@ use qd_dialects::{
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Scope},
-    ir::{Op, OpExt, Value, ValueExt, bit_width},
+    ir::{Op, OpExt, Value, ValueExt, bit_width, is_float},
     melior,
     ops::{ShuffleMode, simt},
 };
+use qd_passes::expand_collectives::{of_ordered, ordered};
 
 /// Elements that are scanned by shifted copies before a carry goes from group to
 /// group.
@@ -515,27 +516,40 @@ fn sort_kv<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result
     let sort = simt::BitonicSortKv::cast(op);
     let (key, value) = (sort.key(), sort.value());
     let unsigned = [sort.unsigned_key(), sort.unsigned_value()];
+    // Floats are sorted as integers, in arrays of their own.
+    let [sorted_keys, sorted_values] = [keys, values].map(|out| {
+        let element = out.element();
+        match is_float(element) {
+            true => body.new_array(body.b.int_type(bit_width(element))),
+            false => out,
+        }
+    });
     let body = &*body;
     body.for_threads(|t| {
-        keys.set(t, body.read(key, t));
-        values.set(t, body.read(value, t));
+        sorted_keys.set(t, ordered(body.read(key, t)));
+        sorted_values.set(t, ordered(body.read(value, t)));
     });
     per_tile(body, tile, |body, base, end| {
         let b = body.b;
         each(b, b.index(0), b.index(tile), 1, |round| {
             each(b, base + (round & 1), end - 1, 2, |i| {
-                let (k, k1) = (keys.at(i), keys.at(i + 1));
-                let (v, v1) = (values.at(i), values.at(i + 1));
+                let (k, k1) = (sorted_keys.at(i), sorted_keys.at(i + 1));
+                let (v, v1) = (sorted_values.at(i), sorted_values.at(i + 1));
                 let key_less = if unsigned[0] { k1.lt(k) } else { k1.slt(k) };
                 let value_less = if unsigned[1] { v1.lt(v) } else { v1.slt(v) };
                 let swap = key_less | (k1.eq(k) & value_less);
-                keys.set(i, swap.select(k1, k));
-                keys.set(i + 1, swap.select(k, k1));
-                values.set(i, swap.select(v1, v));
-                values.set(i + 1, swap.select(v, v1));
+                sorted_keys.set(i, swap.select(k1, k));
+                sorted_keys.set(i + 1, swap.select(k, k1));
+                sorted_values.set(i, swap.select(v1, v));
+                sorted_values.set(i + 1, swap.select(v, v1));
             });
         });
     });
+    for (sorted, out) in [(sorted_keys, keys), (sorted_values, values)] {
+        if is_float(out.element()) {
+            body.for_threads(|t| out.set(t, of_ordered(sorted.at(t), out.element())));
+        }
+    }
     Ok(())
 }
 
