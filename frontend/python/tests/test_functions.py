@@ -1,7 +1,5 @@
 """Functions."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -225,41 +223,6 @@ def test_functions_called_from_python():
         return mean(a, b)
 
     assert k(1, 4) == mean(1, 4) == 2.5
-
-
-def test_mathematics_of_both_worlds():
-    """What Python computes of numbers is as precise as these."""
-
-    @qd.pyfunc
-    def several(x, y):
-        a = qd.sqrt(x) + qd.exp(y) - qd.log(x=x) * qd.sin(x) / qd.cos(y)
-        b = qd.tan(y) + qd.asin(y) * qd.acos(y) + qd.tanh(x) + qd.atan2(x, x2=y)
-        c = qd.floor(x) + 10 * qd.ceil(x) + 100 * qd.round(x) + qd.abs(-y) + qd.pow(base=x, exponent=2)
-        d = qd.min(x, y, 0.25) - qd.max(x, y) + qd.select(x > y, x1=x, x2=y) + qd.rsqrt(x)
-        return a, b, c, d + qd.math.clamp(x, 0.0, 2.0) + qd.math.mix(x, y, 0.5) + qd.math.fract(x) + qd.math.mod(x, y)
-
-    @qd.kernel
-    def k(x: qd.f64, y: qd.f64) -> (qd.f64, qd.f64, qd.f64, qd.f64):
-        a, b, c, d = several(x, y)
-        return a, b, c, d
-
-    x, y = 2.5, 0.75
-    expected = (
-        math.sqrt(x) + math.exp(y) - math.log(x) * math.sin(x) / math.cos(y),
-        math.tan(y) + math.asin(y) * math.acos(y) + math.tanh(x) + math.atan2(x, y),
-        2.0 + 30.0 + 200.0 + 0.75 + 6.25,
-        0.25 - x + x + 1 / math.sqrt(x) + 2.0 + (x * 0.5 + y * 0.5) + 0.5 + (x - y * 3.0),
-    )
-    assert several(x, y) == expected
-    np.testing.assert_allclose(k(x, y), expected, rtol=1e-12)
-    assert qd.select(np.float32(2) > 1, 3, 4) == 3 and qd.sqrt(np.float64(2)) == math.sqrt(2)
-    assert qd.math.isnan(float("nan")) and not qd.math.isinf(1.0) and qd.math.smoothstep(0.0, 2.0, 1.0) == 0.5
-    for given in (qd.floor(2), qd.round(2.5), qd.ceil(1)):
-        assert type(given) is float
-    with pytest.raises(ValueError):
-        qd.sqrt(-1.0)
-    with pytest.raises(TypeError):
-        qd.sqrt()
 
 
 def test_what_requires_the_top_level():

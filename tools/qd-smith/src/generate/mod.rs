@@ -14,6 +14,7 @@ mod function;
 mod kernel;
 mod memory;
 mod scalar;
+mod views;
 
 use crate::{
     forms::Forms,
