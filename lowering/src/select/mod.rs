@@ -187,12 +187,12 @@ fn select<'c>(
         target.wave.is_none() && target.capabilities.waves.len() > 1 && !is_of_device(target);
     let calls = Calls::new(module);
     let looks = |op: Op<'c>| is_chosen || explains || page::is_wanted() || has_forms(op);
-    let read = |((op, threads), uneven): ((Op<'c>, i64), Option<u32>)| match uneven.is_none()
-        && looks(op)
-    {
-        true => Reading::of(op, threads, target, &calls).map(Some),
-        false => Ok(None),
+    type Each<'c> = ((Op<'c>, i64), Option<u32>);
+    let read = |((op, threads), uneven): Each<'c>| match uneven {
+        None if looks(op) => Reading::of(op, threads, target, &calls).map(Some),
+        _ => Ok(None),
     };
+    let each: Vec<Each<'c>> = all.iter().copied().zip(uneven.iter().copied()).collect();
     let each_alone = || {
         let groups = (0..ops.len()).map(|at| vec![at]);
         (groups.collect(), vec![1.0; ops.len()])
@@ -200,12 +200,7 @@ fn select<'c>(
     // Safety: both read the module, and change nothing.
     let (readings, (groups, launches)) = unsafe {
         ir::read_both(
-            || {
-                ir::read_each(
-                    all.iter().copied().zip(uneven.iter().copied()).collect(),
-                    read,
-                )
-            },
+            || ir::read_each(each, read),
             || match is_chosen {
                 true => groups::groups(module, &ops),
                 false => each_alone(),

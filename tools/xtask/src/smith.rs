@@ -81,10 +81,11 @@ fn smith(workspace: &Workspace, arguments: &[&str]) -> Result<Command> {
     cargo::build_tools(workspace, Profile::Dev)?;
     let mut command = Command::new(workspace.bin_dir(Profile::Dev).join("qd-smith"));
     command.current_dir(workspace.root()).args(arguments);
-    let targets = arguments.windows(2).filter(|pair| pair[0] == "--target");
-    let amd = targets
-        .map(|pair| pair[1])
-        .filter(|target| target.starts_with(oracle::PREFIX));
+    // As `--target NAME` or `--target=NAME`.
+    let amd = arguments.iter().filter_map(|argument| {
+        let name = argument.strip_prefix("--target=").unwrap_or(argument);
+        name.starts_with(oracle::PREFIX).then_some(name)
+    });
     let chips: Vec<Chip> = amd.map(oracle::chips).collect::<Result<Vec<_>>>()?.concat();
     if let Some(chip) = chips.first()
         && !oracle::is_replaced()
