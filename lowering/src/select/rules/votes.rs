@@ -5,6 +5,13 @@ use qd_dialects::attributes::Kind;
 
 /// The family.
 pub const RULES: &[Rule] = &[
+    // In front of what other votes are made of: the first rule that says what a term is, is the one that is named.
+    Rule::new("any-of-uniform", "(any ?p ?c ?t)", "?p")
+        .when(&[Guard::Uniform("?p")])
+        .because("each lane votes alike"),
+    Rule::new("all-of-uniform", "(all ?p ?c ?t)", "?p")
+        .when(&[Guard::Uniform("?p")])
+        .because("each lane votes alike"),
     Rule::new(
         "any-is-ballot",
         "(any ?p whole ?t)",
@@ -21,12 +28,6 @@ pub const RULES: &[Rule] = &[
     Rule::new("one-or-none", "(select ?p 1:i32 0:i32)", "(zext.i32 ?p)")
         .because("a predicate is one bit"),
     Rule::new("not-of-not", "(xor (xor ?p 1:i1) 1:i1)", "?p").because("a bit flipped twice"),
-    Rule::new("any-of-uniform", "(any ?p ?c ?t)", "?p")
-        .when(&[Guard::Uniform("?p")])
-        .because("each lane votes alike"),
-    Rule::new("all-of-uniform", "(all ?p ?c ?t)", "?p")
-        .when(&[Guard::Uniform("?p")])
-        .because("each lane votes alike"),
     Rule::new("equal-if-uniform", "(all_equal ?x ?c ?t)", "1:i1")
         .when(&[Guard::Uniform("?x"), Guard::Integer("?x")])
         .proved_for(&[("?x", Domain::Integer)])
