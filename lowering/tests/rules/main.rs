@@ -13,6 +13,7 @@ use qd_lowering::select::{
     language::{Head, Node, Type},
     rules::{self, Domain, Guard, Rule},
 };
+use std::{collections::BTreeSet, fs, path::Path};
 
 /// What a rule's variable is in one case of its proof.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -253,4 +254,58 @@ fn every_rule_is_found_by_its_name_and_says_why() {
         assert!(!rule.reason.is_empty(), "'{}' has no reason", rule.name);
         rule.rewrites().unwrap();
     }
+}
+
+/// Rules whose guard holds of each op that is right, so that no test can be of one of which it does not: the lane
+/// that a broadcast reads is the same in all lanes.
+const ALWAYS_GUARDED: &[&str] = &["low-of-broadcast", "broadcast-of-signed"];
+
+/// The names that FileCheck's directives have, a word each: of those that ask for something, or of those that say
+/// what may not be there.
+fn checked(forbidden: bool) -> BTreeSet<String> {
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let folder = folders
+        .map(|above| above.join("tests/filecheck/select"))
+        .find(|folder| folder.exists())
+        .expect("the repository");
+    let entries = fs::read_dir(folder).expect("a folder");
+    let files = entries.map(|entry| entry.expect("a file").path());
+    let files = files.filter(|file| file.extension().is_some_and(|ending| ending == "mlir"));
+    let mut names = BTreeSet::new();
+    for file in files {
+        let text = fs::read_to_string(file).expect("a text");
+        for (directive, said) in text.lines().filter_map(directive) {
+            if directive.ends_with("-NOT") == forbidden {
+                let is_of_name = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+                let words = said.split(|c: char| !is_of_name(c));
+                names.extend(words.map(str::to_owned));
+            }
+        }
+    }
+    names
+}
+
+/// What FileCheck reads of a line: `CHECK-NEXT`, or another prefix, and what follows.
+fn directive(line: &str) -> Option<(&str, &str)> {
+    let (directive, said) = line.trim_start().strip_prefix("// ")?.split_once(':')?;
+    let is_of_directive = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '-';
+    (directive != "RUN" && directive.chars().all(is_of_directive)).then_some((directive, said))
+}
+
+#[test]
+fn every_rule_fires_in_a_test_and_does_not_where_its_guard_forbids_it() {
+    let lacking = |names: BTreeSet<String>| {
+        let lacking = rules::all().filter(move |rule| !names.contains(rule.name));
+        lacking.collect::<Vec<_>>()
+    };
+    let unfired = lacking(checked(false)).into_iter().map(|rule| rule.name);
+    let unfired: Vec<_> = unfired.collect();
+    let may_fail = |rule: &&Rule| !rule.guards.is_empty() && !ALWAYS_GUARDED.contains(&rule.name);
+    let unforbidden = lacking(checked(true)).into_iter().filter(may_fail);
+    let unforbidden: Vec<_> = unforbidden.map(|rule| rule.name).collect();
+    assert!(
+        unfired.is_empty() && unforbidden.is_empty(),
+        "tests/filecheck/select has no test in which these fire: {unfired:?}; and none in which the guard of \
+         these forbids it: {unforbidden:?}"
+    );
 }

@@ -1,4 +1,5 @@
-// Equal terms take the place of dearer ones; what a guard forbids stays.
+// Equal terms take the place of dearer ones, and every collective stays in its place. Each rule by itself is in `rules-….mlir`
+// of its family.
 
 // RUN: qd-opt %s --qd-select-lowering=target=nvptx:sm_90 | FileCheck %s
 
@@ -24,63 +25,6 @@ func.func private @ranks(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref
   %rank = qd.simt.exclusive_scan add %one : i32
   %sum = arith.addi %count, %rank : i32
   memref.store %sum, %out[%t] : memref<?xi32>
-  return
-}
-
-// Two moves by constants are one.
-// CHECK-LABEL: func.func private @moves
-// CHECK:         %[[V:.*]] = memref.load
-// CHECK:         %[[MASK:.*]] = arith.constant 6 : i32
-// CHECK:         qd.simt.shuffle xor %[[V]], %[[MASK]] {qd.form = "shfl.sync", qd.why = ["xor-of-xor"]} : f32
-// CHECK-NOT:     shuffle
-// CHECK:         return
-func.func private @moves(%in: memref<?xf32>, %out: memref<?xf32>) attributes {qd.threads = 64 : i64} {
-  %two = arith.constant 2 : i32
-  %four = arith.constant 4 : i32
-  %t = qd.simt.block.thread_id
-  %v = memref.load %in[%t] : memref<?xf32>
-  %a = qd.simt.shuffle xor %v, %two : f32
-  %b = qd.simt.shuffle xor %a, %four : f32
-  memref.store %b, %out[%t] : memref<?xf32>
-  return
-}
-
-// By masks that lanes do not share they are not.
-// CHECK-LABEL: func.func private @no_moves
-// CHECK-COUNT-2: qd.simt.shuffle xor
-// CHECK:         return
-func.func private @no_moves(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
-  %one = arith.constant 1 : i32
-  %two = arith.constant 2 : i32
-  %t = qd.simt.block.thread_id
-  %v = memref.load %in[%t] : memref<?xi32>
-  %mask = arith.andi %v, %one : i32
-  %a = qd.simt.shuffle xor %v, %mask : i32
-  %b = qd.simt.shuffle xor %a, %two : i32
-  memref.store %b, %out[%t] : memref<?xi32>
-  return
-}
-
-// The last prefix of integers is their sum. Of floats it may differ from the tree of a
-// reduction.
-// CHECK-LABEL: func.func private @last
-// CHECK:         qd.simt.reduce_all add %{{.*}} : i32
-// CHECK:         %[[SCAN:.*]] = qd.simt.inclusive_scan add %{{.*}} : f32
-// CHECK:         qd.simt.broadcast %[[SCAN]]
-// CHECK:         return
-func.func private @last(%in: memref<?xi32>, %out: memref<?xi32>, %from: memref<?xf32>, %to: memref<?xf32>) attributes {qd.threads = 64 : i64} {
-  %one = arith.constant 1 : i32
-  %size = qd.simt.subgroup_size
-  %last = arith.subi %size, %one : i32
-  %t = qd.simt.block.thread_id
-  %v = memref.load %in[%t] : memref<?xi32>
-  %scan = qd.simt.inclusive_scan add %v : i32
-  %sum = qd.simt.broadcast %scan, %last : i32
-  memref.store %sum, %out[%t] : memref<?xi32>
-  %f = memref.load %from[%t] : memref<?xf32>
-  %scanned = qd.simt.inclusive_scan add %f : f32
-  %total = qd.simt.broadcast %scanned, %last : f32
-  memref.store %total, %to[%t] : memref<?xf32>
   return
 }
 
