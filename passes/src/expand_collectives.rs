@@ -166,6 +166,44 @@ const SUBGROUPS: &str = "subgroups";
 const BUTTERFLIES: &str = "butterflies";
 const SHARED: &str = "shared";
 
+/// Of ops with several expansions, why each does what the op says, in a line.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "butterfly",
+        "lane 0 is the lower one at each step, and combines what shuffles down give it",
+    ),
+    (
+        SUBGROUPS,
+        "neighbours first: each subgroup by itself, then the subgroups' totals in their order",
+    ),
+    (
+        BUTTERFLIES,
+        "as by subgroups, where lane 0 is the lower one at each step of a butterfly",
+    ),
+    (
+        SHARED,
+        "after each step an element has combined twice as many neighbours, in their order",
+    ),
+    (
+        "match",
+        "the rank is how many with the digit stand before: earlier subgroups' counts, and the lower lanes that match",
+    ),
+    (
+        "ballots",
+        "as by match: lanes have the same digit that agree in each of its bits",
+    ),
+    (
+        "atomics",
+        "as by match: each lane sets its bit in the word of its digit, which then has those of the same",
+    ),
+];
+
+/// Why an expansion that is one of several does what its op says.
+pub fn reason_of(form: &str) -> Option<&'static str> {
+    let mut all = REASONS.iter();
+    all.find_map(|(known, reason)| (*known == form).then_some(*reason))
+}
+
 /// The forms that expansions of an op of this full name are, the usual one first; none if it has no expansion.
 pub fn expansions_of(name: &str) -> impl Iterator<Item = &'static str> {
     let of_op = EXPANSIONS.iter().filter(move |(op, ..)| *op == name);

@@ -58,6 +58,8 @@ pub struct OfOp {
     pub taken: Candidate,
     /// What was not.
     pub others: Vec<Candidate>,
+    /// Why the taken form does what the op says, where the target's table or that of expansions says it.
+    pub reason: Option<&'static str>,
     /// Who says what the taken form costs.
     pub source: Option<String>,
 }
@@ -97,12 +99,14 @@ impl Explanation {
             };
             let Some(taken) = taken else { continue };
             let source = pricer.source(taken.form, site.op.full_name(), choice.wave);
+            let reason = pricer.reason(taken.form, site.op.full_name());
             ops.push(OfOp {
                 op: site.op.full_name().to_owned(),
                 location: site.op.location().to_string(),
                 others: (all.into_iter())
                     .filter(|other| other.form != taken.form)
                     .collect(),
+                reason,
                 source: source.map(str::to_owned),
                 taken,
             });

@@ -206,16 +206,16 @@ fn bars(body: &Explanation) -> String {
 
 fn row(of: &OfOp) -> String {
     let others: Vec<String> = of.others.iter().map(candidate).collect();
-    let source = of.source.as_ref().map(|source| {
-        let source = escape(source);
-        format!("<br><small>{source}</small>")
-    });
+    let notes = [of.reason, of.source.as_deref()].into_iter().flatten();
+    let notes: String = notes
+        .map(|note| format!("<br><small>{}</small>", escape(note)))
+        .collect();
     format!(
         "<tr><td><code>{}</code></td><td><small>{}</small></td><td>{}{}</td><td>{}</td></tr>\n",
         escape(&of.op),
         escape(&of.location),
         candidate(&of.taken),
-        source.unwrap_or_default(),
+        notes,
         others.join("<br>")
     )
 }

@@ -34,7 +34,7 @@ use qd_dialects::{
 };
 pub use qd_passes::expand_collectives::EXPANSION;
 use qd_passes::{
-    expand_collectives::{self, expansions_of, keeps_bits},
+    expand_collectives::{self, expansions_of, keeps_bits, reason_of},
     uniformity::Uniformity,
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -135,6 +135,13 @@ impl<'a, 'c> Pricer<'a, 'c> {
     /// Who says what a form of the target takes.
     pub fn source(&self, form: &str, op: &str, wave: u32) -> Option<&str> {
         self.costs.source(&Question::new(form, op, wave))
+    }
+
+    /// Why a form of the target, or an expansion that is one of several, does what its op says.
+    pub fn reason(&self, form: &str, op: &str) -> Option<&'static str> {
+        let mut own = self.target.forms_of(op);
+        let own = own.find_map(|own| (own.name == form).then_some(own.reason));
+        own.or_else(|| reason_of(form))
     }
 
     /// The ways to do a term in subgroups of `wave` lanes, the cheapest first where forms

@@ -95,6 +95,8 @@ pub struct Form {
     most_bits: Option<u32>,
     /// The feature that a target of the family must have for it, by the family's name for it.
     feature: Option<&'static str>,
+    /// Why it does what the op says, in a line.
+    pub reason: &'static str,
 }
 
 impl Form {
@@ -108,7 +110,13 @@ impl Form {
             is_of_subgroup: false,
             most_bits: None,
             feature: None,
+            reason: "",
         }
+    }
+
+    /// It does what the op says, for this reason.
+    pub const fn because(self, reason: &'static str) -> Self {
+        Self { reason, ..self }
     }
 
     /// The same form for another op.

@@ -367,6 +367,21 @@ mod tests {
     }
 
     #[test]
+    fn every_form_of_a_collective_and_every_expansion_of_several_says_why() {
+        use qd_passes::expand_collectives::{EXPANSION, expansions_of, reason_of};
+        let all = TARGETS.iter().map(|(_, capabilities)| capabilities());
+        for target in all {
+            let ours = |form: &&&Form| form.op.starts_with(qd_dialects::ops::PREFIX);
+            for form in target.forms.iter().filter(ours) {
+                assert!(!form.reason.is_empty(), "{}: {form:?}", target.name);
+                for expansion in expansions_of(form.op).filter(|name| *name != EXPANSION) {
+                    assert!(reason_of(expansion).is_some(), "{}: {expansion}", form.op);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_target_and_its_wave() {
         let target = Target::parse("cpu,wave=16").unwrap();
         assert_eq!(target.capabilities.orientation, Orientation::Latency);

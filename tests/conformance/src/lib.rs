@@ -14,6 +14,7 @@ mod inputs;
 mod repeated;
 mod simulated;
 mod waves;
+mod ways;
 
 pub use arguments::{given, output, scratch, slots};
 pub use data::{Data, Expect, Held};
@@ -89,7 +90,8 @@ pub fn load_for(source: &str, wave: u32) -> Option<Result<Main, String>> {
 }
 
 fn compile(source: &str, target: &str, threads: Option<usize>) -> Result<Main, String> {
-    let artifact = compile_text(source, target).map_err(|error| error.to_string())?;
+    let source = ways::of(source, target);
+    let artifact = compile_text(&source, target).map_err(|error| error.to_string())?;
     let main = open(target, threads).and_then(|device| Main::load(&device, &artifact));
     main.map_err(|error| error.to_string())
 }

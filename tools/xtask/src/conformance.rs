@@ -102,16 +102,33 @@ const CHOSEN: [&str; 7] = [
 ];
 const CHOOSING: &str = "cpu,select";
 
-/// Runs what is fast and has every collective without the search, which all other runs have; and what does not depend
-/// on the size at the one that is chosen.
+/// The programs whose collectives are also done in each other way that the cpu has, and how many there are at most: by an
+/// expansion, and blocks' by three. Control flow that depends on a collective, as in the other programs, takes the target's
+/// form alone.
+const WAYS: [(&[&str], &str); 3] = [
+    (&["simt", "blocks", "forms"], "1"),
+    (&["blocks"], "2"),
+    (&["blocks"], "3"),
+];
+
+/// Runs what is fast and has every collective without the search, which all other runs have; by each of the ways to do
+/// it; and what does not depend on the size at the one that is chosen.
 pub fn run_fixed(workspace: &Workspace) -> Result<Report> {
     lavapipe::is_there()?;
     let suite = Suite::build(workspace)?;
     let collectives = suite.only(&COLLECTIVES);
     let [host, chip] = FIXED;
     let (vulkan, lanes) = FIXED_VULKAN;
+    let mut ways = (0, true);
+    for (programs, way) in WAYS {
+        let (cases, agrees) = suite.only(programs).run(host, |command| {
+            command.env("QD_WAY", way);
+        })?;
+        ways = (ways.0 + cases, ways.1 && agrees);
+    }
     let runs = [
         (host, collectives.run(host, |_| {})?),
+        ("it in other ways", ways),
         (
             CHOOSING,
             suite.only(&CHOSEN).run(CHOOSING, |command| {

@@ -70,7 +70,9 @@ pub(super) const FORMS: &[(Form, Lowering)] = &[
 ];
 
 const fn a_loop(op: &'static str) -> Form {
-    Form::of(op, "a loop over threads")
+    Form::of(op, "a loop over threads").because(
+        "the threads of a block are elements of an array, and all have come here before the loop begins",
+    )
 }
 
 /// Emits a collective at the insertion point; its results become arrays.

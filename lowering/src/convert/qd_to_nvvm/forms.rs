@@ -10,38 +10,48 @@ use qd_dialects::{attributes::Kind, ops::simt};
 /// Every form of an op of ours, the better of two first, and how it is made.
 pub(super) const FORMS: &[(Form, Conversion)] = &[
     (
-        Form::of(simt::Shuffle::NAME, "shfl.sync"),
+        Form::of(simt::Shuffle::NAME, "shfl.sync")
+            .because("each lane reads the register of the lane that it names, and its own where there is none"),
         gpu_to_llvm::shuffle,
     ),
     (
-        Form::of(simt::Broadcast::NAME, "shfl.sync.idx"),
+        Form::of(simt::Broadcast::NAME, "shfl.sync.idx")
+            .because("all lanes name the same lane"),
         gpu_to_llvm::broadcast,
     ),
     // What a broadcast of lane 0 is folded to.
     (
-        Form::of(simt::BroadcastFirst::NAME, "shfl.sync.idx"),
+        Form::of(simt::BroadcastFirst::NAME, "shfl.sync.idx").because("all lanes name lane 0"),
         gpu_to_llvm::broadcast_first,
     ),
     (
-        Form::of(simt::Ballot::NAME, "vote.sync.ballot"),
+        Form::of(simt::Ballot::NAME, "vote.sync.ballot")
+            .because("bit i is the predicate of lane i"),
         gpu_to_llvm::ballot,
     ),
     (
-        Form::of(simt::All::NAME, "vote.sync.all").of_subgroup(),
+        Form::of(simt::All::NAME, "vote.sync.all")
+            .of_subgroup()
+            .because("true where the predicate is true in each lane of the mask, which has all of them"),
         vote::all,
     ),
     (
-        Form::of(simt::Any::NAME, "vote.sync.any").of_subgroup(),
+        Form::of(simt::Any::NAME, "vote.sync.any")
+            .of_subgroup()
+            .because("true where the predicate is true in a lane of the mask, which has all of them"),
         vote::any,
     ),
     // A match goes through the values that there are one after the other, which costs more than
     // a ballot of each of a few bits.
     (
-        Form::of(simt::MatchAny::NAME, "vote.sync.ballot of each bit").up_to_bits(16),
+        Form::of(simt::MatchAny::NAME, "vote.sync.ballot of each bit")
+            .up_to_bits(16)
+            .because("lanes agree that agree in each bit that counts"),
         vote::match_by_ballots,
     ),
     (
-        Form::of(simt::MatchAny::NAME, "match.any.sync"),
+        Form::of(simt::MatchAny::NAME, "match.any.sync")
+            .because("the mask of the lanes with the same word, from which bits that do not count are shifted out"),
         vote::match_any,
     ),
     (REDUX.for_op(simt::Reduce::NAME), vote::reduce),
@@ -60,7 +70,8 @@ const REDUX: Form = Form::of("", "redux.sync")
         Kind::Or,
         Kind::Xor,
     ])
-    .of_subgroup();
+    .of_subgroup()
+    .because("integers combine to the same in any order, and all lanes have the result");
 
 /// What upstream's conversion to LLVM makes of a function without calling one: there is no
 /// library.

@@ -13,18 +13,24 @@ use qd_dialects::{
 /// Every form of an op of ours, the better of two first, and how it is made.
 pub(super) const FORMS: &[(Form, Conversion)] = &[
     (
-        Form::of(simt::Shuffle::NAME, "ds_bpermute_b32 or DPP"),
+        Form::of(simt::Shuffle::NAME, "ds_bpermute_b32 or DPP")
+            .because("each lane reads the register of the lane that it names; a constant xor is a pattern of lanes"),
         gpu_to_llvm::shuffle,
     ),
     (
-        Form::of(simt::Broadcast::NAME, "v_readlane_b32"),
+        Form::of(simt::Broadcast::NAME, "v_readlane_b32")
+            .because("one lane's register, as a scalar that all lanes have"),
         gpu_to_llvm::broadcast,
     ),
     (
-        Form::of(simt::BroadcastFirst::NAME, "v_readfirstlane_b32"),
+        Form::of(simt::BroadcastFirst::NAME, "v_readfirstlane_b32")
+            .because("the first active lane is lane 0, as all lanes are active where a collective stands"),
         gpu_to_llvm::broadcast_first,
     ),
-    (Form::of(simt::Ballot::NAME, "v_cmp"), gpu_to_llvm::ballot),
+    (
+        Form::of(simt::Ballot::NAME, "v_cmp").because("a comparison writes a bit for each lane"),
+        gpu_to_llvm::ballot,
+    ),
     (
         SCAN.for_op(simt::InclusiveScan::NAME)
             .combining(&INTEGER_KINDS),
@@ -47,8 +53,14 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
 ];
 
 /// Floats are combined in another order so.
-const SCAN: Form = Form::of("", "row_shr").on(&[Scalar::Int(32)]);
-const LONG_SCAN: Form = Form::of("", "row_shr of both words").on(&[Scalar::Int(64)]);
+const SCAN: Form = Form::of("", "row_shr")
+    .on(&[Scalar::Int(32)])
+    .because(SCANS);
+const LONG_SCAN: Form = Form::of("", "row_shr of both words")
+    .on(&[Scalar::Int(64)])
+    .because(SCANS);
+const SCANS: &str = "rows of 16 lanes take in what stands 1, 2, 4 and 8 lanes below, then the totals of the rows below; without \
+     the lane's own by the kind's inverse";
 
 /// What was combined with a value can be had without it.
 const INVERTIBLE: &[Kind] = &[Kind::Add, Kind::Xor];

@@ -8,28 +8,37 @@ use qd_dialects::ops::simt;
 /// Every form of an op of ours, the better of two first, and how it is made.
 pub(super) const FORMS: &[(Form, Conversion)] = &[
     (
-        Form::of(simt::Shuffle::NAME, "OpGroupNonUniformShuffle"),
+        Form::of(simt::Shuffle::NAME, "OpGroupNonUniformShuffle").because(
+            "each lane reads the value of the lane that it names, which is held below the size",
+        ),
         shuffle::shuffle,
     ),
     (
-        Form::of(simt::Broadcast::NAME, "OpGroupNonUniformBroadcast"),
+        Form::of(simt::Broadcast::NAME, "OpGroupNonUniformBroadcast")
+            .because("all lanes name the same lane"),
         shuffle::broadcast,
     ),
     // What a broadcast of lane 0 is folded to.
     (
-        Form::of(simt::BroadcastFirst::NAME, "OpGroupNonUniformBroadcast"),
+        Form::of(simt::BroadcastFirst::NAME, "OpGroupNonUniformBroadcast")
+            .because("all lanes name lane 0"),
         shuffle::broadcast_first,
     ),
     (
-        Form::of(simt::Ballot::NAME, "OpGroupNonUniformBallot"),
+        Form::of(simt::Ballot::NAME, "OpGroupNonUniformBallot")
+            .because("bit i is the predicate of lane i"),
         vote::ballot,
     ),
     (
-        Form::of(simt::All::NAME, "OpGroupNonUniformAll").of_subgroup(),
+        Form::of(simt::All::NAME, "OpGroupNonUniformAll")
+            .of_subgroup()
+            .because("true where the predicate is true in each active lane, and all are active"),
         vote::all,
     ),
     (
-        Form::of(simt::Any::NAME, "OpGroupNonUniformAny").of_subgroup(),
+        Form::of(simt::Any::NAME, "OpGroupNonUniformAny")
+            .of_subgroup()
+            .because("true where the predicate is true in an active lane, and all are active"),
         vote::any,
     ),
     (REDUCE.for_op(simt::Reduce::NAME), reduce::reduce),
@@ -65,6 +74,7 @@ const fn integers(operation: &'static str) -> Form {
     Form::of("", operation)
         .on(&[Scalar::Int(32), Scalar::Int(64)])
         .combining(&INTEGER_KINDS)
+        .because("integers combine to the same in any order, and the identities of SPIR-V are those of the kinds")
 }
 
 /// Functions that upstream's conversion makes of what SPIR-V has exactly. The others of
