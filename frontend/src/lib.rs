@@ -94,7 +94,7 @@ pub use qd_runtime::{Element, Scalar, args, dispatch, objects};
 pub use qd_store as store;
 pub use request::{CompileRequest, check_targets, compile, compile_text, compile_with};
 pub use source::module_bytes;
-pub use stored::{CompileProgress, compile_stored};
+pub use stored::{CompileProgress, compile_stored, find_or_build};
 pub use units::{Unit, units};
 
 /// Why a program could not be compiled or run.

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, Generic, overload
 from qd import _core, _foreign, _runtime
 from qd._arguments import Signature
 from qd._functions import ArrayOf, P, Q, R, is_data_oriented
+from qd._logging import logger
 from qd._perf_dispatch import DispatchImpl
 from qd._source import Source, check_function
 from qd._tracer import Tracer
@@ -191,6 +192,8 @@ class Kernel(Generic[P, R]):
             traced = perf_counter()
             self._dump(runtime)
             kernel = runtime.device.compile(self._recorder)
+            for trouble in runtime.device.troubles():
+                logger.warning("%s", trouble)
             return Compiled(kernel, tracer.appended, tracer.apart, tracer.limits, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
@@ -219,11 +222,12 @@ class Kernel(Generic[P, R]):
         print(f"qd: compiling '{self.__name__}' takes more than {SLOW:g} s", file=sys.stderr, flush=True)
 
     def explain(self) -> str:
-        """What has been compiled since `init`, for which types, and how long that took, as text."""
+        """What has been compiled since `init`, for which types, or was found in the cache on disk, and how long that took, as text."""
         lines = [f"{self.__name__}: {len(self._compiled)} compiled in this process"]
         for (*types, overlapping), compiled in self._compiled.items():
             what = ", ".join(map(str, types)) + (", with arrays that overlap" if overlapping else "")
-            times = f"traced in {compiled.traced * 1e3:.1f} ms, compiled in {compiled.compiled * 1e3:.1f} ms"
+            came = "found in the cache" if compiled.kernel.was_kept else "compiled"
+            times = f"traced in {compiled.traced * 1e3:.1f} ms, {came} in {compiled.compiled * 1e3:.1f} ms"
             lines.append(f"  ({what}): {times}")
         return "\n".join(lines)
 

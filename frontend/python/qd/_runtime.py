@@ -100,6 +100,9 @@ class Config:
     kernel_profiler: bool = False
     print_ir: bool = False
     debug_dump_path: str | None = None
+    # Whether what is compiled is kept for other processes, and in which folder, if not where `QD_CACHE_DIR` says.
+    offline_cache: bool = True
+    offline_cache_file_path: str | None = None
     # Whether the cpu stands in for other kinds of devices.
     emulate: bool = False
     log_level: Literal["trace", "debug", "info", "warn", "error", "critical"] | None = None
@@ -114,7 +117,7 @@ class Config:
 _LATER = ("raise_on_templated_floats",)
 # Options of which no value changes a result. `fast_math` is a permission, which is not used.
 _ACCEPTED = set("""
-    fast_math offline_cache offline_cache_file_path offline_cache_cleaning_policy offline_cache_max_size_of_files offline_cache_cleaning_factor
+    fast_math offline_cache_cleaning_policy offline_cache_max_size_of_files offline_cache_cleaning_factor
     random_seed num_compile_threads device_memory_GB device_memory_fraction _test_mode cuda_stack_limit gpu_max_reg vk_api_version
     opt_level cfg_optimization advanced_optimization flatten_if lower_access move_loop_invariant_outside_if cache_loop_invariant_global_vars
     simplify_before_lower_access simplify_after_lower_access detect_read_only make_thread_local make_block_local make_cpu_multithreading_loop
@@ -129,7 +132,7 @@ _ACCEPTED = set("""
 _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
-    "kernel_profiler", "print_ir", "debug_dump_path", "log_level",
+    "kernel_profiler", "print_ir", "debug_dump_path", "log_level", "offline_cache", "offline_cache_file_path",
 )  # fmt: skip
 
 
@@ -264,7 +267,8 @@ def _opened(arch, config, enable_fallback):
         raise TypeError(f"arch={arch!r}: one of qd.{', qd.'.join(ARCHES)} is expected, or a list of these")
 
     def opened(name):
-        return _core.Device(name, config.cpu_max_num_threads, config.debug or config.check_out_of_bound)
+        checks = config.debug or config.check_out_of_bound
+        return _core.Device(name, config.cpu_max_num_threads, checks, config.offline_cache, config.offline_cache_file_path)
 
     refused = []
     for one in wanted:

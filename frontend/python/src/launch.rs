@@ -14,11 +14,12 @@ use pyo3::{
     prelude::*,
 };
 use qd_frontend::{
-    CompileRequest, Dtype, Error, Scalar, TargetSpec, compile,
+    CompileOptions, Dtype, Error, Scalar, TargetSpec, find_or_build,
     objects::{self, Arg, Buffer, DeviceId, DeviceOptions, Foreign, Priority, Ready, Stream},
+    store::{DEFAULT_SIZE, Store},
 };
 use qd_runtime::Error as RunError;
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 create_exception!(_core, Failed, PyRuntimeError, "A kernel could not be run.");
 create_exception!(
@@ -69,13 +70,23 @@ pub struct Device {
     is_host: bool,
     /// Whether kernels check indices and the like.
     checks: bool,
+    /// Where what any process has compiled is kept.
+    store: Option<Store>,
 }
 
 #[pymethods]
 impl Device {
-    /// Opens a device by its id, such as `cpu`; `checks`: its kernels check indices and the like.
+    /// Opens a device by its id, such as `cpu`; `checks`: its kernels check indices and the like; `keeps`: what is compiled
+    /// is kept for other processes, in a folder of caches, or where the environment says.
     #[new]
-    fn new(py: Python<'_>, id: &str, threads: Option<usize>, checks: bool) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        id: &str,
+        threads: Option<usize>,
+        checks: bool,
+        keeps: bool,
+        caches: Option<PathBuf>,
+    ) -> PyResult<Self> {
         py.detach(|| {
             let id: DeviceId = id.parse().map_err(|error: RunError| failed(error))?;
             let options = DeviceOptions {
@@ -110,6 +121,11 @@ impl Device {
                 subgroup_size,
                 is_host,
                 checks,
+                store: match (keeps, caches) {
+                    (false, _) => None,
+                    (true, None) => Store::of_environment(),
+                    (true, Some(caches)) => Some(Store::new(caches, DEFAULT_SIZE)),
+                },
             })
         })
     }
@@ -132,6 +148,13 @@ impl Device {
             stream,
             is_read_only: false,
         })
+    }
+
+    /// What went wrong with the cache on disk since this was asked last. All was compiled, without it.
+    fn troubles(&self) -> Vec<String> {
+        let troubles = self.store.as_ref().map(Store::troubles);
+        let troubles = troubles.into_iter().flatten();
+        troubles.map(|trouble| trouble.to_string()).collect()
     }
 
     /// Lanes in a subgroup.
@@ -188,17 +211,23 @@ impl Device {
     }
 
     fn compiled(&self, record: &Record) -> Result<Kernel, Error> {
-        let artifact = compile(&CompileRequest {
-            source: qd_frontend::build(|b| build(b, record, self.pairs()))?,
-            targets: vec![self.target_of(record).clone()],
-            ..CompileRequest::default()
-        })?;
+        let pairs = self.pairs();
+        // Which sources built it, and all that they build it from.
+        let from = format!("{} {pairs} {record:?}", env!("QD_BUILDER"));
+        let (artifact, was_kept) = find_or_build(
+            &from,
+            self.target_of(record),
+            &CompileOptions::default(),
+            self.store.as_ref(),
+            || qd_frontend::build(|b| build(b, record, pairs)),
+        )?;
         let kernel = self.device.load(&artifact)?.kernel(&record.name)?;
         Ok(Kernel {
             kernel,
             stream: self.stream.clone(),
             is_host: self.is_host,
             checks: self.checks,
+            was_kept,
             names: record.arguments.iter().map(|a| a.name.clone()).collect(),
             takes: record.arguments.iter().map(|a| a.dtype).collect(),
             gives: record.results.clone(),
@@ -243,6 +272,9 @@ pub struct Kernel {
     stream: Stream,
     is_host: bool,
     checks: bool,
+    /// Whether another process, or this one before, had compiled it.
+    #[pyo3(get)]
+    was_kept: bool,
     takes: Vec<DType>,
     /// What its parameters are called.
     names: Vec<String>,

@@ -2,10 +2,15 @@
 
 import importlib.util
 import itertools
+import os
 
 import pytest
 
 import qd
+
+
+# What is tested is compiled, and not found.
+os.environ["QD_CACHE_DIR"] = ""
 
 
 def pytest_configure(config):

@@ -4,7 +4,8 @@
 //! compiled by itself, for each target. The result is that of [`compile_with`] for the whole source,
 //! with the same diagnostics and locations.
 //!
-//! Only results for text are stored: bytecode contains locations, and is compiled as a whole.
+//! Only results for text are stored: bytecode contains locations, and is compiled as a whole. A program that builds modules
+//! stores them by [what they follow from](find_or_build).
 
 mod outcome;
 mod parallel;
@@ -20,7 +21,7 @@ use crate::{
 use parallel::Progress;
 use qd_artifact::{Artifact, Options, TargetSpec};
 use qd_lowering::Stages;
-use qd_request::{Outcome, Plan, find, keep, key::key, put_valid};
+use qd_request::{Outcome, Plan, Source, find, keep, key::key, put_valid};
 use qd_store::Store;
 use std::collections::HashSet;
 
@@ -96,6 +97,53 @@ pub fn find_or_compile(
         keep(store, key, &label, &outcome);
     }
     (outcome, Some(stages))
+}
+
+/// A module that a program builds, for a target: what the store has of it, or what comes of building and compiling it,
+/// which is kept; and whether the store had it. `from` is all that the module follows from, which build of the program
+/// makes it among that, and its locations.
+///
+/// # Errors
+///
+/// As for [`compile_with`], and those of building it.
+pub fn find_or_build(
+    from: &str,
+    target: &TargetSpec,
+    options: &Options,
+    store: Option<&Store>,
+    build: impl FnOnce() -> Result<Source, Diagnostics>,
+) -> Result<(Artifact, bool), Diagnostics> {
+    let key = store.and_then(|_| key(&format!("built from {from}"), None, target, options));
+    let kept = store.zip(key);
+    if let Some((store, key)) = &kept
+        && let Some(Outcome {
+            result: Ok(found), ..
+        }) = find(store, key)
+    {
+        return Ok((found, true));
+    }
+    let request = CompileRequest {
+        source: build()?,
+        targets: vec![target.clone()],
+        options: options.clone(),
+        ..CompileRequest::default()
+    };
+    let mut said = Vec::new();
+    let artifact = compile_with(&request, &mut |diagnostic| said.push(diagnostic.clone()))?;
+    let outcome = Outcome {
+        result: Ok(artifact),
+        said,
+    };
+    if let Some((store, key)) = &kept {
+        keep(
+            store,
+            key,
+            &format!("a built module for {target}"),
+            &outcome,
+        );
+    }
+    let artifact = outcome.result.expect("it was compiled");
+    Ok((artifact, false))
 }
 
 #[cfg(test)]
