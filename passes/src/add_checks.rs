@@ -64,7 +64,7 @@ use views::Views;
 mod parts;
 mod views;
 
-pub use parts::assert_apart;
+pub use parts::Buffers;
 
 /// The pass.
 pub struct AddChecks;

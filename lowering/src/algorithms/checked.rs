@@ -5,7 +5,7 @@
 //! | the live count is not negative | it is taken as 0 |
 //! | it is within the capacity and the buffers | it is taken as the least of these |
 //! | scratch has the slots of the formula, for what the buffers and the capacity allow | the runtime refuses an argument that is too short, and this says it of views |
-//! | no buffer that is written is part of the same as another, where `qd.grid.view` says of what each is | undefined |
+//! | no buffer that is written is part of the same as another, where `qd.grid.view` says of what each is, or of an argument with `qd.may_alias` that the call gives the same memory | undefined |
 //!
 //! Cost: one launch of one block.
 
@@ -15,7 +15,7 @@ use qd_dialects::{
     builder::Builder,
     ir::{Op, OpExt},
 };
-use qd_passes::add_checks::{assert, assert_apart};
+use qd_passes::add_checks::{Buffers, assert};
 
 /// Puts the phase before the op.
 pub(super) fn check(op: Op<'_>) {
@@ -42,6 +42,9 @@ pub(super) fn check(op: Op<'_>) {
         .scratch
         .map(|formula| formula.slots(counted.capacity, depth));
     let name = op.full_name();
+    let operands = algorithm.operands.iter();
+    let used = operands.map(|of| (of.value, !matches!(of.role, Role::Input | Role::Count)));
+    let used = Buffers::new(&b, used.collect());
     b.phase("checked", b.index(1), 1, || {
         let n = count.first();
         assert(n.sge(0), &format!("the count of '{name}' is not negative"));
@@ -55,9 +58,6 @@ pub(super) fn check(op: Op<'_>) {
                 assert(scratch.len().ge(slots), &text);
             }
         }
-        let operands = algorithm.operands.iter();
-        let buffers = operands.map(|of| (of.value, !matches!(of.role, Role::Input | Role::Count)));
-        let text = format!("the buffers of '{name}' do not overlap");
-        assert_apart(&b, &buffers.collect::<Vec<_>>(), &text);
+        used.assert_apart(&b, &format!("the buffers of '{name}' do not overlap"));
     });
 }

@@ -1,7 +1,9 @@
-//! Buffers that are parts of one.
+//! Buffers that are parts of one, and arguments that may be.
 
 use super::assert;
 use qd_dialects::{
+    argument_attributes,
+    attributes::names,
     builder::{Builder, V},
     ir::{self, OpExt, Value, ValueExt, as_memref},
     melior::ir::{ShapedTypeLike, ValueLike},
@@ -21,13 +23,68 @@ fn whole(mut value: Value<'_>) -> Option<Value<'_>> {
     Some(value)
 }
 
-/// Where a value begins and ends in its whole, in bytes.
-fn bytes<'b, 'c>(b: &'b Builder<'c>, value: Value<'c>) -> [V<'b, 'c>; 2] {
+/// Buffers of a step, and whether each is written.
+pub struct Buffers<'b, 'c> {
+    all: Vec<(Value<'c>, bool)>,
+    /// Of each, where the argument of the kernel lies that it is, or is part of, if that may share memory with others.
+    addresses: Vec<Option<V<'b, 'c>>>,
+}
+
+impl<'b, 'c> Buffers<'b, 'c> {
+    /// These, before a phase that compares them: the host knows where arguments lie.
+    pub fn new(b: &'b Builder<'c>, all: Vec<(Value<'c>, bool)>) -> Self {
+        let values = all
+            .iter()
+            .map(|(value, _)| whole(*value).filter(|of| may_alias(*of)));
+        let address = |value| {
+            let name = "memref.extract_aligned_pointer_as_index";
+            b.result(name, &[b.v(value)], b.index_type(), &[])
+        };
+        let addresses = values.map(|value| value.map(address)).collect();
+        Self { all, addresses }
+    }
+
+    /// Asserts of each two of them of which one is written, and which are parts of the same or may be, that they do not
+    /// overlap; in a phase of one thread.
+    pub fn assert_apart(&self, b: &'b Builder<'c>, text: &str) {
+        for (i, (one, is_written)) in self.all.iter().enumerate() {
+            for (j, (other, is_other_written)) in self.all.iter().enumerate().skip(i + 1) {
+                if one == other || !(is_written | is_other_written) {
+                    continue;
+                }
+                let is_same = whole(*one).is_some_and(|of| whole(*other) == Some(of));
+                let begins = match (is_same, self.addresses[i], self.addresses[j]) {
+                    (true, ..) => [b.index(0); 2],
+                    (false, Some(one), Some(other)) => [one, other],
+                    _ => continue,
+                };
+                let [begin, from] = begins;
+                let [[begin, end], [from, to]] =
+                    [(begin, *one), (from, *other)].map(|(begin, value)| bytes(b, begin, value));
+                let is_apart = end.sle(from) | to.sle(begin);
+                let is_none = begin.eq(end) | from.eq(to);
+                assert(is_apart | is_none, text);
+            }
+        }
+    }
+}
+
+/// Whether a value is an argument of a kernel that may share memory with others.
+fn may_alias(value: Value<'_>) -> bool {
+    let argument = value.block_argument();
+    let of = argument.and_then(|(block, index)| Some((block.parent_operation()?, index)));
+    of.is_some_and(|(kernel, index)| {
+        kernel.is(grid::Kernel::NAME) && argument_attributes::has(kernel, index, names::MAY_ALIAS)
+    })
+}
+
+/// Where a value begins and ends, in bytes, if what it is part of begins there.
+fn bytes<'b, 'c>(b: &'b Builder<'c>, begin: V<'b, 'c>, value: Value<'c>) -> [V<'b, 'c>; 2] {
     let size = |value: Value<'c>| {
         let element = ir::element_type(value.r#type()).expect("a buffer");
         b.index(i64::from(ir::bit_width(element).div_ceil(8)))
     };
-    let (mut begin, mut part) = (b.index(0), value);
+    let (mut begin, mut part) = (begin, value);
     while let Some(view) = part.defining_op().and_then(grid::View::of) {
         part = view.source();
         begin = begin + b.v(view.offset()) * size(part);
@@ -43,23 +100,6 @@ fn extent<'b, 'c>(b: &'b Builder<'c>, value: Value<'c>, dimension: usize) -> V<'
     b.result("memref.dim", &[b.v(value), dimension], b.index_type(), &[])
 }
 
-/// Asserts of each two of these buffers of which one is written, and which are parts of the same, that they do not
-/// overlap; in a phase of one thread.
-pub fn assert_apart<'c>(b: &Builder<'c>, buffers: &[(Value<'c>, bool)], text: &str) {
-    for (i, (one, is_written)) in buffers.iter().enumerate() {
-        for (other, is_other_written) in &buffers[i + 1..] {
-            let is_same = whole(*one).is_some_and(|of| whole(*other) == Some(of));
-            if one == other || !is_same || !(is_written | is_other_written) {
-                continue;
-            }
-            let [[begin, end], [from, to]] = [*one, *other].map(|value| bytes(b, value));
-            let is_apart = end.sle(from) | to.sle(begin);
-            let is_none = begin.eq(end) | from.eq(to);
-            assert(is_apart | is_none, text);
-        }
-    }
-}
-
 /// Checks that what a loop swaps has the same extents, and does not overlap.
 pub(super) fn swap(of: grid::DoWhile<'_>) {
     let swapped = of.swap();
@@ -67,6 +107,8 @@ pub(super) fn swap(of: grid::DoWhile<'_>) {
         return;
     }
     let b = Builder::before(of.op());
+    let all = swapped.iter().map(|value| (*value, true)).collect();
+    let buffers = Buffers::new(&b, all);
     b.phase("swap checked", b.index(1), 1, || {
         for pair in swapped.chunks_exact(2) {
             let rank = as_memref(pair[0].r#type()).map_or(0, |memref| memref.rank());
@@ -76,7 +118,6 @@ pub(super) fn swap(of: grid::DoWhile<'_>) {
                 assert(one.eq(other), &text);
             }
         }
-        let all: Vec<_> = swapped.iter().map(|value| (*value, true)).collect();
-        assert_apart(&b, &all, "what 'qd.grid.do_while' swaps does not overlap");
+        buffers.assert_apart(&b, "what 'qd.grid.do_while' swaps does not overlap");
     });
 }

@@ -17,10 +17,13 @@ fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
 
 /// That a kernel is told of by all of these parts, and refused by the interpreter.
 fn refused(source: &str, data: Vec<Data>, parts: &[&str]) {
-    let arguments = all(data);
-    interpret(source, any_wave(), &arguments).expect_err("it goes wrong");
+    refused_with(source, &all(data), parts);
+}
+
+fn refused_with(source: &str, arguments: &[Argument], parts: &[&str]) {
+    interpret(source, any_wave(), arguments).expect_err("it goes wrong");
     let subject = Subject::new(source).checked();
-    let Some(said) = subject.run(any_wave(), &arguments) else {
+    let Some(said) = subject.run(any_wave(), arguments) else {
         return;
     };
     let said = said.expect_err("it goes wrong");
@@ -402,6 +405,12 @@ const PARTS: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %first: i3
       count(%live : memref<i32>) log256_max_n = 2
 }";
 
+/// A scan from one argument to another, of which the call says whether they share memory.
+const SHARED: &str = "qd.grid.kernel @main(%a: memref<?xi32> {qd.may_alias}, %b: memref<?xi32> {qd.may_alias}, %s: memref<?xi32>, %live: memref<i32>) {
+  qd.algo.inclusive_scan add ins(%b : memref<?xi32>) outs(%a : memref<?xi32>) scratch(%s : memref<?xi32>)
+      count(%live : memref<i32>) log256_max_n = 2
+}";
+
 /// Two parts of a buffer, exchanged.
 const SWAPPED: &str =
     "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %first: i32, %m: i32, %left: memref<i32>) {
@@ -437,6 +446,22 @@ fn parts_of_a_buffer_that_overlap() {
     let overlap = "the buffers of 'qd.algo.inclusive_scan' do not overlap";
     refused(PARTS, data(50, 49), &[overlap, ":7:3, "]);
     refused(PARTS, data(50, 0), &[overlap]);
+    let with = |data: Vec<i32>, part: Option<usize>| {
+        let b = Argument {
+            data: Data::I32(data),
+            expect: part.map_or(Expect::Same, |first| Expect::Part { of: 0, first }),
+        };
+        let rest = all([Data::I32(vec![0; 1000]), Data::Count(50)]);
+        let a = all([Data::I32((0..100).collect())]);
+        a.into_iter().chain([b]).chain(rest).collect::<Vec<_>>()
+    };
+    for first in [0, 1, 49] {
+        let part = (first..first + 50).collect();
+        let arguments = with(part, Some(first as usize));
+        refused_with(SHARED, &arguments, &[overlap, ":2:3, "]);
+    }
+    let subject = Subject::new(SHARED).checked();
+    subject.check(any_wave(), &with(vec![0; 100], None), "apart, with checks");
     let data = |n: i32, first, m| {
         vec![
             Data::I32((0..100).collect()),
