@@ -10,18 +10,17 @@
 
 qd.grid.kernel @main(%a: memref<?xf32> {qd.name = "a"}, %counts: memref<?xi32> {qd.name = "counts", qd.dtype = "u32"}) {
   %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
+  %c32 = arith.constant 32 : index
   %n = memref.dim %a, %c0 : memref<?xf32>
-  %blocks = arith.divui %n, %c64 : index
+  %blocks = arith.divui %n, %c32 : index
   %none = arith.constant 0 : i32
   %groups = memref.dim %counts, %c0 : memref<?xi32>
   qd.grid.fill %counts[%c0 to %groups] = %none : memref<?xi32>
-  qd.grid.phase "ballots" blocks(%blocks) threads(64) {
+  qd.grid.phase "ballots" blocks(%blocks) threads(32) {
     %block = qd.simt.block.id
     %thread = qd.simt.block.thread_id
-    %first = arith.muli %block, %c64 : index
+    %first = arith.muli %block, %c32 : index
     %i = arith.addi %first, %thread : index
-    %c32 = arith.constant 32 : index
     %zero = arith.constant 0.0 : f32
     %x = memref.load %a[%i] : memref<?xf32>
     %is_positive = arith.cmpf ogt, %x, %zero : f32

@@ -9,13 +9,13 @@
 
 qd.grid.kernel @main(%a: memref<?xf32> {qd.name = "a"}) {
   %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
+  %c32 = arith.constant 32 : index
   %n = memref.dim %a, %c0 : memref<?xf32>
-  %blocks = arith.divui %n, %c64 : index
-  qd.grid.phase "normalize" blocks(%blocks) threads(64) {
+  %blocks = arith.divui %n, %c32 : index
+  qd.grid.phase "normalize" blocks(%blocks) threads(32) {
     %block = qd.simt.block.id
     %thread = qd.simt.block.thread_id
-    %first = arith.muli %block, %c64 : index
+    %first = arith.muli %block, %c32 : index
     %i = arith.addi %first, %thread : index
     %x = memref.load %a[%i] : memref<?xf32>
     %total = qd.simt.reduce_all add %x tile(5) : f32

@@ -12,7 +12,7 @@
 qd.grid.kernel @main(%keys: memref<?xf32> {qd.name = "keys"}, %idxs: memref<?xi32> {qd.name = "idxs"},
                      %n_con: i32 {qd.name = "n_con"}) {
   %c1 = arith.constant 1 : index
-  qd.grid.phase "sort contacts" blocks(%c1) threads(64) {
+  qd.grid.phase "sort contacts" blocks(%c1) threads(32) {
     // What is past the contacts has a key that none of them has, and goes to the end.
     %no_key = arith.constant 1.0e30 : f32
     %no_index = arith.constant -1 : i32

@@ -9,15 +9,14 @@
 
 qd.grid.kernel @main(%src: memref<?xf32> {qd.name = "src"}, %dst: memref<?xf32> {qd.name = "dst"}) {
   %c0 = arith.constant 0 : index
-  %c64 = arith.constant 64 : index
+  %c32 = arith.constant 32 : index
   %n = memref.dim %src, %c0 : memref<?xf32>
-  %blocks = arith.divui %n, %c64 : index
-  qd.grid.phase "sum" blocks(%blocks) threads(64) {
+  %blocks = arith.divui %n, %c32 : index
+  qd.grid.phase "sum" blocks(%blocks) threads(32) {
     %block = qd.simt.block.id
     %thread = qd.simt.block.thread_id
-    %first = arith.muli %block, %c64 : index
+    %first = arith.muli %block, %c32 : index
     %i = arith.addi %first, %thread : index
-    %c32 = arith.constant 32 : index
     %x = memref.load %src[%i] : memref<?xf32>
     %total = qd.simt.reduce add %x tile(5) : f32
     %group = arith.divui %i, %c32 : index

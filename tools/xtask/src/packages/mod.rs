@@ -69,7 +69,7 @@ const PROOFS: &[Package] = &[any("z3")];
 const C: &[Package] = &[any("valgrind"), any("pkg-config")];
 
 /// What tests of the Python package need.
-const PYTHON: &[Package] = &[any("python3-pytest")];
+const PYTHON: &[Package] = &[any("python3-pytest"), any("python3-hypothesis")];
 
 /// What packages are wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
