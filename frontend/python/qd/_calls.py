@@ -25,6 +25,8 @@ class Calls(Expressions):
     """Traces expressions with calls."""
 
     def on_Call(self, node):
+        if node in self.returned:
+            return self._present(node, self.returned[node])
         callee = self.expression(node.func)
         if any(callee is each for each in (*STATIC, *_subgroup.STATIC)):
             return self.python(node)

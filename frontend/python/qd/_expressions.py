@@ -73,6 +73,8 @@ class Expressions:
         self.host = Host()
         # Functions of Python that are inlined, by themselves.
         self.plain = {}
+        # What calls have returned whose tasks stand before the statement that has the call.
+        self.returned = {}
         # By functions, the names that they assign.
         self._assigning = {}
         # How many runtime branches and loops are open, in all frames.

@@ -394,6 +394,8 @@ class Frame:
         self.objects = {}
         self.is_done = False
         self.returned = None
+        # Whether other tasks than its own have what it returns.
+        self.keeps = False
         self.closure = closure_of(function)
         self.globals = function.__globals__
         # Names that the function assigns, in whatever block: they are never those of its surroundings.

@@ -312,7 +312,10 @@ class Statements(Calls):
             raise self.error(QuadrantsSyntaxError, node, "Return inside non-static if/for is not supported")
         self.frame.is_done = True
         if self.frame.caller is not None:
-            self.frame.returned = None if node.value is None else self.expression(node.value)
+            returned = None if node.value is None else self.expression(node.value)
+            if self.frame.keeps:
+                returned = self.declared_as(node, "what is returned", returned, spans=True)
+            self.frame.returned = returned
             return
         results = self.signature.results
         if not results:

@@ -37,6 +37,8 @@ _LOCATED = {
 
 # What ends a function, an unrolled loop or a round of it.
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
+# Statements whose value may be a call of a function with tasks.
+_CALLING = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
@@ -216,7 +218,7 @@ class Tracer(Loops):
                 continue
             self._serial_task(run, constants)
             run = []
-            self._tasks(statement)
+            self._tasks(statement, constants)
             self._config = NO_CONFIG
             if self.frame.is_done or (self.frame.loops and self.frame.loops[-1].left):
                 return
@@ -252,30 +254,41 @@ class Tracer(Loops):
 
     def _called(self, statement):
         """The function that a statement calls, and the arguments before those of the call."""
-        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call):
+        if not isinstance(statement, _CALLING) or not isinstance(statement.value, ast.Call):
             return None, ()
         callee = self.callee(statement.value)
         if isinstance(callee, Method):
             return callee.func, [callee.instance]
         return (callee, ()) if isinstance(callee, Func) else (None, ())
 
-    def _tasks(self, statement):
+    def _tasks(self, statement, constants):
         """The tasks of a statement that has some."""
         algorithm = self._algorithm_of(statement)
         if algorithm is not None:
             self._step(statement.value, algorithm)
         elif isinstance(statement, ast.If):
             self._top_level(statement.body if self.python(statement.test) else statement.orelse)
-        elif isinstance(statement, ast.Expr):
-            func, first = self._called(statement)
-            self.node = statement
-            caller, self.frame = self.frame, self._entered_apart(statement.value, func, first)
-            self._top_level(func.source.tree.body)
-            self.frame = caller
+        elif isinstance(statement, _CALLING):
+            self._tasks_of_call(statement, constants)
         elif self.is_static(statement.iter):
             self._unroll(statement, self._top_level)
         else:
             self._parallel(statement)
+
+    def _tasks_of_call(self, statement, constants):
+        """Those of the function that a statement calls. If the statement has its result, one thread executes it then."""
+        func, first = self._called(statement)
+        call = statement.value
+        self.node = statement
+        caller, self.frame = self.frame, self._entered_apart(call, func, first)
+        self.frame.keeps = not isinstance(statement, ast.Expr)
+        self._top_level(func.source.tree.body)
+        returned, self.frame = self.frame.returned, caller
+        if isinstance(statement, ast.Expr):
+            return
+        self.returned[call] = returned
+        self._serial_task([statement], constants)
+        del self.returned[call]
 
     def _entered_apart(self, node, func, first):
         """The frame of a call of a function with tasks. Of its scalars those that any task can compute are values; others, and those
@@ -486,7 +499,7 @@ class Tracer(Loops):
         if isinstance(statement, ast.Pass) or is_text(statement):
             return True
         func, _ = self._called(statement)
-        if func is None or HINTS.get(func.function.__name__) is not func or statement.value.keywords:
+        if not isinstance(statement, ast.Expr) or func is None or HINTS.get(func.function.__name__) is not func or statement.value.keywords:
             return False
         is_array = [isinstance(self.known_as(each), (Array, Field)) for each in statement.value.args]
         return all(is_array) and all(map(is_text, func.source.tree.body))
