@@ -8,6 +8,17 @@ import pytest
 
 import qd
 
+try:
+    from hypothesis import HealthCheck, settings
+except ImportError:
+    settings = None
+
+if settings is not None:
+    # The fixtures are for all examples of a test: a device, and a folder. Runs are alike, and none depends on a clock.
+    alike = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+    settings.register_profile("short", max_examples=40, derandomize=True, **alike)
+    settings.register_profile("long", max_examples=2000, print_blob=True, **alike)
+    settings.load_profile("short")
 
 # What is tested is compiled, and not found.
 os.environ["QD_CACHE_DIR"] = ""
