@@ -28,6 +28,8 @@ class Calls(Expressions):
         if node in self.returned:
             return self._present(node, self.returned[node])
         callee = self.expression(node.func)
+        if isinstance(callee, Value):
+            raise self.error(QuadrantsTypeError, node, f"a value of type '{callee.dtype}' is not callable")
         if any(callee is each for each in (*STATIC, *_subgroup.STATIC)):
             return self.python(node)
         if _subgroup.is_deprecated(callee):
@@ -77,6 +79,8 @@ class Calls(Expressions):
                 return getattr(math, name)(*args)
             advice = f": use qd.{name}" if hasattr(sys.modules["qd"], name) else ""
             raise self.error(QuadrantsTypeError, node, f"math.{name} takes no values of kernels{advice}")
+        if not callable(callee):
+            raise self.error(QuadrantsTypeError, node, f"'{type(callee).__name__}' is not callable")
         raise self.later(node, f"a call of '{name}' in a kernel")
 
     def _super(self, node):
