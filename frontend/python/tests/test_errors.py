@@ -32,7 +32,6 @@ CASES = [
     (qd.QuadrantsNameError, "if n > 1:\n    m = n\na[0] = m", 'Name "m" is not defined', "m"),
     (qd.QuadrantsNameError, "a[0] = qd.sine(a[0])", "no attribute 'sine'", "qd.sine"),
     (qd.QuadrantsTypeError, "a[0] = n(2)", "a value of type 'i32' is not callable", "n(2)"),
-    (qd.QuadrantsTypeError, "a[0] = n (-1)\nb = 3 (n)", "a value of type 'i32' is not callable", "n (-1)"),
     (qd.QuadrantsTypeError, "a[0] = a(2)", "'Array' is not callable", "a(2)"),
     (qd.QuadrantsSyntaxError, "a[0] = (lambda: n)()", 'Unsupported node "Lambda"', "lambda: n"),
     (qd.QuadrantsNameError, "for i in range(n):\n    a[i] = b + 1", 'Name "b" is not defined', "b"),
