@@ -155,7 +155,7 @@ def is_arch_supported(arch):
     if name is None:
         return False
     try:
-        _core.Device(name, None, False)
+        _core.Device(name, None, False, False, None)
     except _core.Failed:
         return False
     return True
