@@ -364,7 +364,12 @@ impl<'c> Views<'c> {
                     | grid::Dispatch::NAME
                     | grid::View::NAME
             ) || (name.starts_with(algo::PREFIX) && outline_phases::is_step(op));
-            if name == grid::Dispatch::NAME && self.whole.contains(&operand.key()) {
+            let has_known_rows = || {
+                let extents = extents(operand.r#type());
+                extents.iter().skip(1).all(Option::is_some)
+            };
+            let is_argument = self.whole.contains(&operand.key());
+            if is_argument && (name == grid::Dispatch::NAME || (is_whole && has_known_rows())) {
                 // Passed on as it is.
                 continue;
             }

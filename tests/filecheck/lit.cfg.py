@@ -77,6 +77,7 @@ if lavapipe and ctypes.util.find_library("vulkan"):
     config.environment["VK_DRIVER_FILES"] = lavapipe[0]
     config.environment["LP_NATIVE_VECTOR_WIDTH"] = "256"
     config.environment["MESA_SHADER_CACHE_DISABLE"] = "true"
+    config.environment["GALLIVM_PERF"] = "nopt"
 # What the layer finds is an error of the run. Conformance runs without it, as programs do.
 if glob.glob("/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json"):
     config.environment["QD_VULKAN_VALIDATION"] = "1"

@@ -103,6 +103,7 @@ impl Records {
                     "role": record["operandRoles"][operands.len()],
                     "is_optional": is_a(definition, "Optional"),
                     "is_word": summary.ends_with("memref of 32-bit signless integer values"),
+                    "has_rows": summary.starts_with("1D/2D memref"),
                 }));
             } else {
                 attributes.push(self.attribute(definition, name));

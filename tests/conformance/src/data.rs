@@ -26,8 +26,8 @@ pub enum Data {
     I64(Vec<i64>),
     F32(Vec<f32>),
     F64(Vec<f64>),
-    /// Rows of as many elements.
-    Rows(Vec<i64>, usize),
+    /// Elements as rows of so many: [`Data::rows`].
+    Rows(Box<Data>, usize),
     /// The one element of a rank-0 buffer.
     Count(i32),
     /// The same, of 64 bits.
@@ -80,17 +80,27 @@ impl Data {
             Data::I8(v) => v.len(),
             Data::I16(v) => v.len(),
             Data::I32(v) => v.len(),
-            Data::I64(v) | Data::Rows(v, _) => v.len(),
+            Data::I64(v) => v.len(),
+            Data::Rows(of, _) => of.len(),
             Data::F32(v) => v.len(),
             Data::F64(v) => v.len(),
             Data::Count(_) | Data::LongCount(_) | Data::Number(_) => 1,
         }
     }
 
+    /// These elements as rows of so many.
+    pub fn rows(self, of: usize) -> Self {
+        Data::Rows(Box::new(self), of)
+    }
+
     /// The extents of the buffer.
     fn shape(&self) -> Vec<usize> {
         match self {
-            Data::Rows(v, row) => vec![v.len() / row, *row],
+            Data::Rows(of, row) => {
+                let inner = of.shape();
+                let (first, rest) = inner.split_first().expect("there are elements");
+                [&[first / row, *row], rest].concat()
+            }
             Data::Count(_) | Data::LongCount(_) | Data::Number(_) => Vec::new(),
             _ => vec![self.len()],
         }
@@ -119,21 +129,25 @@ impl Data {
         }
     }
 
+    fn element(&self) -> Element {
+        match self {
+            Data::Bool(_) => Element::I1,
+            Data::F16(_) => Element::F16,
+            Data::BF16(_) => Element::BF16,
+            Data::I8(_) => Element::I8,
+            Data::I16(_) => Element::I16,
+            Data::I32(_) | Data::Count(_) | Data::Number(_) => Element::I32,
+            Data::I64(_) | Data::LongCount(_) => Element::I64,
+            Data::F32(_) => Element::F32,
+            Data::F64(_) => Element::F64,
+            Data::Rows(of, _) => of.element(),
+        }
+    }
+
     fn for_interpreter(&self, expect: Expect) -> qd_interp::Buffer {
         use qd_interp::Buffer;
         if expect.is_uninitialised() {
-            let element = match self {
-                Data::Bool(_) => Element::I1,
-                Data::F16(_) => Element::F16,
-                Data::BF16(_) => Element::BF16,
-                Data::I8(_) => Element::I8,
-                Data::I16(_) => Element::I16,
-                Data::I32(_) | Data::Count(_) | Data::Number(_) => Element::I32,
-                Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Element::I64,
-                Data::F32(_) => Element::F32,
-                Data::F64(_) => Element::F64,
-            };
-            return Buffer::uninitialised(element, &self.shape());
+            return Buffer::uninitialised(self.element(), &self.shape());
         }
         let flat = match self {
             Data::Bool(v) => Buffer::from_slice(v),
@@ -142,7 +156,8 @@ impl Data {
             Data::I8(v) => Buffer::from_slice(v),
             Data::I16(v) => Buffer::from_slice(v),
             Data::I32(v) => Buffer::from_slice(v),
-            Data::I64(v) | Data::Rows(v, _) => Buffer::from_slice(v),
+            Data::I64(v) => Buffer::from_slice(v),
+            Data::Rows(of, _) => of.for_interpreter(expect),
             Data::F32(v) => Buffer::from_slice(v),
             Data::F64(v) => Buffer::from_slice(v),
             Data::Count(n) | Data::Number(n) => Buffer::scalar(*n),
@@ -169,7 +184,8 @@ impl Data {
             Data::I8(_) => Dtype::I8,
             Data::I16(_) => Dtype::I16,
             Data::I32(_) | Data::Count(_) | Data::Number(_) => Dtype::I32,
-            Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => Dtype::I64,
+            Data::I64(_) | Data::LongCount(_) => Dtype::I64,
+            Data::Rows(of, _) => of.dtype(),
             Data::F32(_) => Dtype::F32,
             Data::F64(_) => Dtype::F64,
         }

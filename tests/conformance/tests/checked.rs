@@ -107,8 +107,9 @@ const ATOMICS: &str = "qd.grid.kernel @main(%at: memref<?xi32>, %a: memref<?x3xi
 fn atomics_and_shared_memory() {
     let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let at: Vec<i32> = (0..64).rev().collect();
-    let data =
-        |at: &[i32], rows: usize| vec![Data::I32(at.to_vec()), Data::Rows(vec![0; 3 * rows], 3)];
+    let data = |at: &[i32], rows: usize| {
+        vec![Data::I32(at.to_vec()), Data::I64(vec![0; 3 * rows]).rows(3)]
+    };
     well(ATOMICS, data(&at, 1));
     let mut bad = at.clone();
     bad[9] = 64;
@@ -351,7 +352,7 @@ fn views() {
     let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
     let data = |rows: i64, from, n: i32, column| {
         vec![
-            Data::Rows((0..4 * rows).map(|i| i * i).collect(), 4),
+            Data::I64((0..4 * rows).map(|i| i * i).collect()).rows(4),
             Data::Number(from),
             Data::Number(n),
             Data::Number(column),

@@ -123,8 +123,8 @@ qd.grid.kernel @main(%a: memref<?x3xi64>, %b: memref<?x3xi64>, %x: memref<i32>, 
 fn swaps_in_swaps() {
     for n in [1, 2, 3, 4] {
         let data = [
-            Data::Rows((0..300).collect(), 3),
-            Data::Rows(vec![0; 300], 3),
+            Data::I64((0..300).collect()).rows(3),
+            Data::I64(vec![0; 300]).rows(3),
             Data::Count(1),
             Data::Count(2),
             Data::Count(n),
@@ -234,8 +234,8 @@ fn several_dynamic_extents() {
     for (rows, columns) in [(1, 1), (3, 5), (70, 33)] {
         let all_of = rows * columns;
         let arguments = all([
-            Data::Rows((0..all_of as i64).collect(), columns),
-            Data::Rows(vec![-1; all_of], rows),
+            Data::I64((0..all_of as i64).collect()).rows(columns),
+            Data::I64(vec![-1; all_of]).rows(rows),
             Data::I64(vec![0; rows]),
             Data::I64(vec![0; 4]),
         ]);

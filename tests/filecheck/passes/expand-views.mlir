@@ -57,6 +57,22 @@ qd.grid.kernel @whole(%a: memref<?x4xi32>, %out: memref<?xi32>, %i: index, %s: m
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
 }
 
+// A step takes an argument of rows as it is, also where another takes the argument's scalars.
+// CHECK-LABEL: qd.grid.kernel @rows(
+// CHECK-SAME:    %[[A:.*]]: memref<?x3xi32>, %[[B:.*]]: memref<?x3xi32>,
+// CHECK:         %[[FLAT:.*]] = qd.grid.view %[[B]][%{{.*}}] [%{{.*}}] : memref<?x3xi32> to memref<?xi32>
+// CHECK:         qd.algo.select ins(%[[A]], %{{.*}} outs(%[[B]], %{{.*}} : memref<?x3xi32>, memref<i32>)
+// CHECK:         %[[ALL:.*]] = qd.grid.view %[[FLAT]][%{{.*}}] [%{{.*}}] : memref<?xi32> to memref<?xi32>
+// CHECK:         qd.algo.reduce add ins(%[[ALL]] : memref<?xi32>)
+qd.grid.kernel @rows(%a: memref<?x3xi32>, %b: memref<?x3xi32>, %f: memref<?xi32>, %m: memref<i32>, %s: memref<?xi32>,
+    %n: memref<i32>, %out: memref<1xi32>, %scalars: memref<i32>) {
+  qd.algo.select ins(%a, %f : memref<?x3xi32>, memref<?xi32>) outs(%b, %m : memref<?x3xi32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+  %flat = memref.collapse_shape %b [[0, 1]] : memref<?x3xi32> into memref<?xi32>
+  qd.algo.reduce add ins(%flat : memref<?xi32>) outs(%out : memref<1xi32>)
+      scratch(%s : memref<?xi32>) count(%scalars : memref<i32>) log256_max_n = 2
+}
+
 // A kernel is dispatched to with arguments as they are.
 // CHECK-LABEL: qd.grid.kernel @dispatched(
 // CHECK-SAME:    %[[T:.*]]: memref<?x?xf32>,

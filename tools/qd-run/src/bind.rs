@@ -273,7 +273,9 @@ impl<'a> Binder<'a> {
                         self.generate(i, *dtype, shape, generator, extents.as_deref())?
                     }
                     Some(Value::File(path)) => npy::read(path).map_err(|e| self.error(i, e))?,
-                    Some(Value::List(numbers)) => self.list(i, *dtype, numbers)?,
+                    Some(Value::List(numbers, extents)) => {
+                        self.list(i, *dtype, numbers, extents)?
+                    }
                     Some(Value::RowsOf(..)) => self.rows(i)?,
                     Some(Value::Number(number)) => {
                         let bits = self.bits(i, number, *dtype)?;
@@ -378,8 +380,14 @@ impl<'a> Binder<'a> {
         Ok(array)
     }
 
-    fn list(&self, i: usize, dtype: Dtype, numbers: &[Number]) -> Result<Array, String> {
-        let mut array = self.filled(i, dtype, &[numbers.len() as u64])?;
+    fn list(
+        &self,
+        i: usize,
+        dtype: Dtype,
+        numbers: &[Number],
+        extents: &[u64],
+    ) -> Result<Array, String> {
+        let mut array = self.filled(i, dtype, extents)?;
         let bits: Vec<u64> = numbers
             .iter()
             .map(|n| self.bits(i, n, dtype))

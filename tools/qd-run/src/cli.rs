@@ -129,7 +129,7 @@ const LONG_HELP: &str = "\
 Values of --arg (NAME is the argument's qd.name, or arg0, arg1, …, or its number):
   data.npy                        the array in a file: its type, rank and fixed extents must match
   200000, -1.5, 0xFF, inf         one element: a scalar, or a buffer of one element
-  [1, 2, 3]                       a buffer of rank 1
+  [1, 2, 3], [[1, 2], [3, 4]]     a buffer, of rank 1, 2, …
   len(OTHER)                      one element: the rows of another argument
   rows(OTHER), rows(OTHER)[10:20] the same memory as rows 10 to 19 of another argument, or as all of
                                   them; where one of both is written, both need qd.may_alias

@@ -3,7 +3,8 @@
 //! ```text
 //! value     := file | number | list | 'len(' name ')' | rows | generator [ extents ]
 //! file      := a path that ends in .npy
-//! list      := '[' [ number { ',' number } ] ']'
+//! list      := '[' [ item { ',' item } ] ']', items all numbers, or all lists of one shape
+//! item      := number | list
 //! rows      := 'rows(' name ')' [ '[' [ count ] ':' [ count ] ']' ]
 //! generator := 'zeros' | 'poison' | 'const(' number ')' | 'iota' [ '(' options ')' ]
 //!            | 'random' [ '(' options ')' ]
@@ -21,8 +22,8 @@ pub enum Value {
     File(PathBuf),
     /// One element.
     Number(Number),
-    /// Elements of a buffer of rank 1.
-    List(Vec<Number>),
+    /// The elements of a buffer, and its extents.
+    List(Vec<Number>, Vec<u64>),
     /// One element: the rows of another argument.
     LengthOf(String),
     /// The same memory as rows of another argument: from one on up to another, which is not among them.
@@ -92,6 +93,9 @@ impl fmt::Display for ParseError {
 
 const EXPECTED: &str = "expected a .npy file, a number, [numbers], len(NAME), rows(NAME), \
                         zeros, poison, const(NUMBER), iota or random";
+
+/// How deep lists may be, so that no text is too deep for the stack: more than any buffer's rank.
+const DEEPEST: usize = 64;
 
 type Result<T> = std::result::Result<T, ParseError>;
 
@@ -173,7 +177,11 @@ impl Parser {
     fn value(&mut self) -> Result<Value> {
         let begin = match self.peek() {
             None => return Err(self.error(EXPECTED)),
-            Some('[') => return self.list(),
+            Some('[') => {
+                let mut numbers = Vec::new();
+                let extents = self.list(&mut numbers, DEEPEST)?;
+                return Ok(Value::List(numbers, extents));
+            }
             Some(c) if c.is_ascii_digit() || "+-.".contains(c) => {
                 return self.number().map(Value::Number);
             }
@@ -242,16 +250,35 @@ impl Parser {
         self.characters[begin..].iter().collect()
     }
 
-    fn list(&mut self) -> Result<Value> {
+    /// Reads a list, adds its numbers to these, and says which extents it has.
+    fn list(&mut self, numbers: &mut Vec<Number>, depth: usize) -> Result<Vec<u64>> {
+        if depth == 0 {
+            return Err(self.error(format!("lists are at most {DEEPEST} deep")));
+        }
         self.expect('[')?;
-        let mut numbers = Vec::new();
+        let mut first: Option<Vec<u64>> = None;
+        let mut length = 0;
         while !self.accept(']') {
-            if !numbers.is_empty() {
+            if length > 0 {
                 self.expect(',')?;
             }
-            numbers.push(self.number()?);
+            let is_list = self.peek() == Some('[');
+            let begin = self.at;
+            let item = match is_list {
+                true => self.list(numbers, depth - 1)?,
+                false => {
+                    numbers.push(self.number()?);
+                    Vec::new()
+                }
+            };
+            if *first.get_or_insert_with(|| item.clone()) != item {
+                return Err(self.error_at(begin, "not of the shape of the list's first item"));
+            }
+            length += 1;
         }
-        Ok(Value::List(numbers))
+        let mut extents = vec![length];
+        extents.extend(first.unwrap_or_default());
+        Ok(extents)
     }
 
     fn parenthesised_name(&mut self) -> Result<String> {
@@ -357,6 +384,10 @@ mod tests {
         Number { text: text.into() }
     }
 
+    fn list<const N: usize>(numbers: [&str; N], extents: &[u64]) -> Value {
+        Value::List(numbers.map(number).to_vec(), extents.to_vec())
+    }
+
     #[test]
     fn each_kind_of_value() {
         let count = |n| Some(vec![Extent::Count(n)]);
@@ -367,8 +398,13 @@ mod tests {
             ("200_000", Value::Number(number("200000"))),
             ("0xA5", Value::Number(number("0xA5"))),
             ("-inf", Value::Number(number("-inf"))),
-            ("[]", Value::List(vec![])),
-            ("[ 1, -2 ]", Value::List(vec![number("1"), number("-2")])),
+            ("[]", Value::List(vec![], vec![0])),
+            ("[ 1, -2 ]", list(["1", "-2"], &[2])),
+            (
+                "[[1, 2, 3], [4, 5, 6]]",
+                list(["1", "2", "3", "4", "5", "6"], &[2, 3]),
+            ),
+            ("[[[7]], [[8]]]", list(["7", "8"], &[2, 1, 1])),
             ("len(a)", Value::LengthOf("a".into())),
             ("rows(a)", Value::RowsOf("a".into(), 0, None)),
             ("rows(a)[:5]", Value::RowsOf("a".into(), 0, Some(5))),
@@ -413,6 +449,7 @@ mod tests {
 
     #[test]
     fn errors_point_at_the_place() {
+        let deep = "[".repeat(100_000);
         for (text, at, message) in [
             ("", 0, "expected a .npy file"),
             ("data.csv", 0, "unknown value 'data.csv'"),
@@ -430,6 +467,13 @@ mod tests {
             ("rows(a)[3]", 9, "expected ':'"),
             ("rows(a)[:x]", 9, "expected ']'"),
             ("[1, x]", 4, "'x' is no number"),
+            (&*deep, 64, "lists are at most 64 deep"),
+            ("[1, [2]]", 4, "not of the shape of the list's first item"),
+            (
+                "[[1, 2], [3]]",
+                9,
+                "not of the shape of the list's first item",
+            ),
             ("1.2.3", 0, "'1.2.3' is no number"),
             ("3 4", 2, "expected nothing behind the value"),
         ] {

@@ -29,6 +29,8 @@ pub struct OperandDef {
     pub is_optional: bool,
     /// Whether it is memory of `i32`, and of nothing else.
     pub is_word: bool,
+    /// Whether it may be rows of scalars.
+    pub has_rows: bool,
 }
 
 /// An attribute's definition.

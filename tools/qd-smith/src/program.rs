@@ -8,7 +8,7 @@ use qd_artifact::Dtype;
 use qd_conformance::{Argument, Data, Expect, Input, generate};
 use qd_dialects::ops::grid;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write;
+use std::fmt::{Debug, Write};
 
 /// A value's number; its type stands in [`Program::types`].
 pub type Value = u32;
@@ -71,6 +71,9 @@ pub struct Parameter {
     pub element: String,
     /// Its length; none where its rank is 0.
     pub length: Option<usize>,
+    /// The further extents, and whether its type leaves them open.
+    pub row: Vec<usize>,
+    pub is_open: bool,
     pub contents: Contents,
     pub comparison: Comparison,
     pub seed: u64,
@@ -82,32 +85,39 @@ pub struct Parameter {
 
 impl Parameter {
     pub fn memref(&self) -> String {
-        match self.length {
-            Some(_) => format!("memref<?x{}>", self.element),
-            None => format!("memref<{}>", self.element),
-        }
+        let row = self.row.iter().map(|extent| match self.is_open {
+            true => "?x".to_string(),
+            false => format!("{extent}x"),
+        });
+        let first = self.length.map_or("", |_| "?x");
+        format!("memref<{first}{}{}>", row.collect::<String>(), self.element)
     }
 
-    /// What it holds at first, as `[1, 2, 3]`.
+    /// What it holds at first, as `[1, 2, 3]`, or as `[[1, 2], [3, 4]]`.
     pub fn literals(&self) -> String {
-        match self.argument().data {
-            Data::Bool(v) => format!("{:?}", v.into_iter().map(u8::from).collect::<Vec<_>>()),
-            Data::F16(v) => halves(Dtype::F16, &v),
-            Data::BF16(v) => halves(Dtype::BF16, &v),
-            Data::I8(v) => format!("{v:?}"),
-            Data::I16(v) => format!("{v:?}"),
-            Data::I32(v) => format!("{v:?}"),
-            Data::I64(v) | Data::Rows(v, _) => format!("{v:?}"),
-            Data::F32(v) => format!("{v:?}").to_lowercase(),
-            Data::F64(v) => format!("{v:?}").to_lowercase(),
-            Data::Count(v) | Data::Number(v) => v.to_string(),
-            Data::LongCount(v) => v.to_string(),
+        let mut data = self.argument().data;
+        let mut extents = Vec::new();
+        while let Data::Rows(of, row) = data {
+            extents.push(row);
+            data = *of;
+        }
+        // What was the last to be made a row of is the first of these.
+        let mut items = items(data);
+        for extent in extents.into_iter().rev() {
+            let rows = items
+                .chunks(extent)
+                .map(|row| format!("[{}]", row.join(", ")));
+            items = rows.collect();
+        }
+        match self.length {
+            None => items.concat(),
+            Some(_) => format!("[{}]", items.join(", ")),
         }
     }
 
     /// What it is run with and how it is compared.
     fn argument(&self) -> Argument {
-        let n = self.length.unwrap_or(1);
+        let n = self.length.unwrap_or(1) * self.row.iter().product::<usize>();
         let data = match self.contents {
             Contents::Plain if self.element.contains('f') => quarters(&self.element, n, self.seed),
             Contents::Plain => generate(&self.element, Input::Random, n, self.seed),
@@ -122,7 +132,11 @@ impl Parameter {
         };
         let data = match (self.length, data) {
             (None, Data::I32(values)) => Data::Count(values[0]),
-            (_, data) => data,
+            (_, data) => self
+                .row
+                .iter()
+                .rev()
+                .fold(data, |data, extent| data.rows(*extent)),
         };
         let expect = match (self.contents, self.comparison) {
             (Contents::Scratch, _) => Expect::Scratch,
@@ -164,10 +178,26 @@ fn quarter(half: Dtype, bits: u16) -> u16 {
     half.to_half(half.of_half(bits) / 4.0)
 }
 
-/// 16-bit floats as numbers.
-fn halves(half: Dtype, all: &[u16]) -> String {
-    let values: Vec<f64> = all.iter().map(|bits| half.of_half(*bits)).collect();
-    format!("{values:?}").to_lowercase()
+/// Elements as text.
+fn items(data: Data) -> Vec<String> {
+    fn each<T: Debug>(values: impl IntoIterator<Item = T>) -> Vec<String> {
+        let texts = values.into_iter().map(|v| format!("{v:?}").to_lowercase());
+        texts.collect()
+    }
+    match data {
+        Data::Bool(v) => each(v.into_iter().map(u8::from)),
+        Data::F16(v) => each(v.iter().map(|bits| Dtype::F16.of_half(*bits))),
+        Data::BF16(v) => each(v.iter().map(|bits| Dtype::BF16.of_half(*bits))),
+        Data::I8(v) => each(v),
+        Data::I16(v) => each(v),
+        Data::I32(v) => each(v),
+        Data::I64(v) => each(v),
+        Data::F32(v) => each(v),
+        Data::F64(v) => each(v),
+        Data::Count(v) | Data::Number(v) => each([v]),
+        Data::LongCount(v) => each([v]),
+        Data::Rows(of, _) => items(*of),
+    }
 }
 
 /// No denormals: a device may flush them.
@@ -185,6 +215,8 @@ pub struct Program {
     pub least_wave: u32,
     /// Whether it is compiled with checks, of which it fails one at most.
     pub is_checked: bool,
+    /// Whether it may have atomics of less than 32 bits.
+    pub has_narrow_atomics: bool,
     /// The types of values, by their numbers.
     pub types: Vec<String>,
     pub parameters: Vec<Parameter>,

@@ -164,7 +164,12 @@ fn given(program: &Program, parameter: &Parameter) -> String {
     if let (Some((of, first)), Some(count)) = (program.part(parameter), parameter.length) {
         return format!("rows({of})[{first}:{}]", first + count);
     }
-    let length = parameter.length.map_or(String::new(), |n| format!("[{n}]"));
+    let extents = parameter.length.iter().chain(&parameter.row);
+    let extents: Vec<_> = extents.map(usize::to_string).collect();
+    let length = match &extents[..] {
+        [] => String::new(),
+        some => format!("[{}]", some.join(", ")),
+    };
     match parameter.contents {
         Contents::Constant(number) if parameter.length.is_none() => number.to_string(),
         Contents::Constant(number) => format!("const({number}){length}"),

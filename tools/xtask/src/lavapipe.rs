@@ -24,6 +24,8 @@ pub fn select(command: &mut Command, size: u32) {
 pub fn widen(command: &mut Command, size: Option<u32>) {
     // What its cache holds was compiled for the size that it had then.
     command.env("MESA_SHADER_CACHE_DISABLE", "true");
+    // Most of a test's time is its optimiser's, which is not what is tested.
+    command.env("GALLIVM_PERF", "nopt");
     if let Some(size) = size {
         // Lanes are 32 bits wide.
         command.env("LP_NATIVE_VECTOR_WIDTH", (32 * size).to_string());

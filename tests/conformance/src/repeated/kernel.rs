@@ -69,18 +69,7 @@ impl<'a> Buffer<'a> {
         | Role::Scratch(data)
         | Role::Result { expected: data, .. }
         | Role::InPlace { expected: data, .. }) = role;
-        let (element, word) = match data {
-            // By their bits.
-            Data::Bool(_) => ("i1", "i1"),
-            Data::F16(_) => ("f16", "i16"),
-            Data::BF16(_) => ("bf16", "i16"),
-            Data::I8(_) => ("i8", "i8"),
-            Data::I16(_) => ("i16", "i16"),
-            Data::I32(_) | Data::Count(_) | Data::Number(_) => ("i32", "i32"),
-            Data::I64(_) | Data::Rows(..) | Data::LongCount(_) => ("i64", "i64"),
-            Data::F32(_) => ("f32", "i32"),
-            Data::F64(_) => ("f64", "i64"),
-        };
+        let (element, word) = words(data);
         Self {
             name,
             is_count: matches!(data, Data::Count(_) | Data::LongCount(_)),
@@ -203,5 +192,21 @@ impl<'a> Buffer<'a> {
             self.word,
         );
         self.for_each("compare", &body)
+    }
+}
+
+/// The type of the elements, and the one by whose bits they are compared.
+fn words(data: &Data) -> (&'static str, &'static str) {
+    match data {
+        Data::Bool(_) => ("i1", "i1"),
+        Data::F16(_) => ("f16", "i16"),
+        Data::BF16(_) => ("bf16", "i16"),
+        Data::I8(_) => ("i8", "i8"),
+        Data::I16(_) => ("i16", "i16"),
+        Data::I32(_) | Data::Count(_) | Data::Number(_) => ("i32", "i32"),
+        Data::I64(_) | Data::LongCount(_) => ("i64", "i64"),
+        Data::F32(_) => ("f32", "i32"),
+        Data::F64(_) => ("f64", "i64"),
+        Data::Rows(of, _) => words(of),
     }
 }

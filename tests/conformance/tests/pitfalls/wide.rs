@@ -129,10 +129,7 @@ fn results_wider_than_elements() {
 const ROW: usize = 8;
 
 fn rows(n: usize) -> Data {
-    match generate("i64", Input::Random, n * ROW, 3) {
-        Data::I64(numbers) => Data::Rows(numbers, ROW),
-        _ => unreachable!("numbers of this type"),
-    }
+    generate("i64", Input::Random, n * ROW, 3).rows(ROW)
 }
 
 /// Elements of 64 bytes that are moved: rows of 8 `i64`, which are what an element may
@@ -140,7 +137,7 @@ fn rows(n: usize) -> Data {
 #[test]
 fn rows_of_64_bytes() {
     const ROWS: &str = "memref<?x8xi64>";
-    let unwritten = |n: usize| given(Data::Rows(vec![7; n * ROW], ROW));
+    let unwritten = |n: usize| given(Data::I64(vec![7; n * ROW]).rows(ROW));
     for (nth, algorithm) in ["select", "partition"].into_iter().enumerate() {
         let wave = turn(nth);
         let subject = Subject::new(format!(

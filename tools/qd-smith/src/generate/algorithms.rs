@@ -6,7 +6,7 @@ use crate::{
     program::{Block, Comparison, Contents, Value},
     types::{Class, Ty},
 };
-use qd_dialects::ops::algo;
+use qd_dialects::ops::{algo, grid};
 use qd_lowering::algorithms::scratch;
 
 impl Generator<'_> {
@@ -80,6 +80,23 @@ impl Generator<'_> {
     fn scratch(&mut self, ty: Ty, slots: u64) -> Value {
         let length = Some(slots.max(1) as usize);
         self.parameter(ty, length, Contents::Scratch, Comparison::Ignored)
+    }
+
+    /// Scratch for so many slots of each type, and a live count; or once in a checked program one slot too few for all
+    /// elements.
+    fn scratch_and_count(&mut self, types: &[Ty], slots: u64) -> (Vec<Value>, Value) {
+        let mut scratch: Vec<_> = types.iter().map(|ty| self.scratch(*ty, slots)).collect();
+        if slots < 2 || !self.may_fail(4) {
+            return (scratch, self.live_count());
+        }
+        let short = self.memory(format!("memref<?x{}>", types[0]));
+        let [first, rest] = [0, slots as i64 - 1].map(|n| self.constant(Ty::Index, n));
+        let operands = [scratch[0], first, rest];
+        self.push(grid::View::NAME, "", &operands, &[short]);
+        scratch[0] = short;
+        let all = Contents::Constant(self.length as i64);
+        let count = self.parameter(Ty::I32, None, all, Comparison::Same);
+        (scratch, count)
     }
 
     pub(super) fn algorithm(&mut self) {
@@ -173,20 +190,20 @@ impl Generator<'_> {
             // A NaN is less than nothing: which is kept depends on the order.
             return;
         }
-        let (mut used, mut outputs, mut slots) = (inputs.clone(), Vec::new(), Vec::new());
+        let (mut used, mut outputs) = (inputs.clone(), Vec::new());
         for ty in &types {
             let output = self.output(*ty, &used);
             used.push(output);
             outputs.push(output);
-            slots.push(self.scratch(Self::wide(*ty), self.slots(op, depth)));
             let old = self.buffers[output].class;
             let new = if ty.is_float() { class } else { Class::Integer };
             self.buffers[output].class = old.join(new);
         }
-        let count = self.live_count();
+        let wide: Vec<_> = types.iter().map(|ty| Self::wide(*ty)).collect();
+        let (scratch, count) = self.scratch_and_count(&wide, self.slots(op, depth));
         let mut operands: Vec<Value> = inputs.iter().map(|i| self.memory_of(*i)).collect();
         operands.extend(outputs.iter().map(|i| self.memory_of(*i)));
-        operands.extend(slots);
+        operands.extend(scratch);
         operands.push(count);
         let k = types.len();
         properties += &format!(
@@ -204,11 +221,27 @@ impl Generator<'_> {
         let depth = self.depth();
         let (mut operands, mut used) = (Vec::new(), Vec::new());
         let (mut class, mut first, mut total) = (None, None, None);
+        // Rows are moved from the one buffer to the other.
+        let mut rows = match op.operands.iter().any(|operand| operand.has_rows) {
+            true if self.random.bool() => self.rows_to_move(),
+            _ => Vec::new(),
+        };
+        if let [one, other] = rows[..] {
+            let class = self.buffers[one].class.join(self.buffers[other].class);
+            self.buffers[one].class = class;
+            self.buffers[other].class = class;
+        }
         for operand in &op.operands {
             if operand.is_optional && self.random.bool() {
                 continue;
             }
             let ty = if operand.is_word { Ty::I32 } else { ty };
+            if operand.has_rows
+                && let Some(rows) = rows.pop()
+            {
+                operands.push(self.memory_of(rows));
+                continue;
+            }
             let value = match operand.role.as_deref() {
                 Some("Input") => {
                     let found = match &*operand.name {
@@ -282,12 +315,20 @@ impl Generator<'_> {
         let output = self.output(ty, &[buffer]);
         self.buffers[output].class = self.buffers[output].class.join(of);
         let depth = self.depth();
-        let slots = self.scratch(Self::wide(ty), self.slots(op, depth));
-        let count = match count {
-            Some(count) => count,
-            None => self.live_count(),
+        let slots = self.slots(op, depth);
+        let (scratch, count) = match count {
+            Some(count) => (self.scratch(Self::wide(ty), slots), count),
+            None => {
+                let (scratch, count) = self.scratch_and_count(&[Self::wide(ty)], slots);
+                (scratch[0], count)
+            }
         };
-        let operands = [self.memory_of(buffer), self.memory_of(output), slots, count];
+        let operands = [
+            self.memory_of(buffer),
+            self.memory_of(output),
+            scratch,
+            count,
+        ];
         let properties = format!(
             "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>{promise}"
         );
@@ -316,14 +357,26 @@ impl Generator<'_> {
         let mut segments = "1, 1, 0, 0, 1, 1";
         if self.random.bool() {
             let of = self.element();
-            if let Some(values) = self.elements(of, &[keys]) {
-                let garbage = self.parameter(of, length, Contents::Scratch, Comparison::Ignored);
+            let rows = self.rows_to_move();
+            let values = match self.pick(&rows).filter(|_| self.one_in(2)) {
+                Some(rows) => Some(rows),
+                None => self.elements(of, &[keys]),
+            };
+            if let Some(values) = values {
+                let Buffer { ty, role, .. } = self.buffers[values];
+                let row = match role {
+                    Role::Rows { row, .. } => row,
+                    _ => &[],
+                };
+                let (scratch, ignored) = (Contents::Scratch, Comparison::Ignored);
+                let garbage = self.table_parameter(ty, length, row, false, scratch, ignored);
                 operands.extend([self.memory_of(values), garbage]);
                 segments = "1, 1, 1, 1, 1, 1";
             }
         }
-        operands.push(self.scratch(Ty::I32, self.slots(algo::Sort::NAME, depth)));
-        operands.push(self.live_count());
+        let slots = self.slots(algo::Sort::NAME, depth);
+        let (scratch, count) = self.scratch_and_count(&[Ty::I32], slots);
+        operands.extend([scratch[0], count]);
         properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
         self.push(algo::Sort::NAME, &properties, &operands, &[]);
     }
@@ -363,15 +416,14 @@ impl Generator<'_> {
         let depth = self.depth();
         let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
         let slots = scratch::reduce_by_key_scratch_slots(self.length as u64);
-        let slots = self.scratch(Ty::I32, slots);
-        let count = self.live_count();
+        let (scratch, count) = self.scratch_and_count(&[Ty::I32], slots);
         let operands = [
             self.memory_of(keys),
             self.memory_of(values),
             self.memory_of(keys_out),
             self.memory_of(values_out),
             runs,
-            slots,
+            scratch[0],
             count,
         ];
         let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32{promise}");

@@ -98,8 +98,12 @@ impl Generator<'_> {
 
     /// Whether what a check finds wrong in some thread may be made here, once in a program, in one of so many places.
     pub(super) fn may_go_wrong(&mut self, places: usize) -> bool {
-        let may = self.is_checked && !self.has_doubt && !self.phase.is_function;
-        let does = may && !self.phase.is_plain && self.one_in(places);
+        !self.phase.is_function && !self.phase.is_plain && self.may_fail(places)
+    }
+
+    /// The same, of what is between phases.
+    pub(super) fn may_fail(&mut self, places: usize) -> bool {
+        let does = self.is_checked && !self.has_doubt && self.one_in(places);
         self.has_doubt |= does;
         does
     }

@@ -136,6 +136,9 @@ impl Generator<'_> {
         if may_alias {
             self.overlapping();
         }
+        if self.one_in(3) {
+            self.rows();
+        }
         let value = self.parameter(Ty::I32, length, Contents::Flags, Comparison::Same);
         self.buffers.push(Buffer {
             value,
@@ -159,10 +162,11 @@ impl Generator<'_> {
                 }
                 13..=14 if is_outermost => self.repeated(),
                 15..=16 if is_outermost => self.chosen(),
-                17 if is_outermost => match self.random.usize(0..4) {
+                17 if is_outermost => match self.random.usize(0..5) {
                     0 => self.view(),
                     1 => self.strided(),
                     2 => self.table(),
+                    3 => self.collapsed(),
                     _ => self.copied(),
                 },
                 18..=19 if is_outermost => self.produce(),
@@ -177,7 +181,7 @@ impl Generator<'_> {
         for i in 0..self.buffers.len() {
             let (is_written, is_left) = (self.one_in(3), self.random.bool());
             match self.buffers[i].role {
-                Role::Elements if is_written => writes.push(i),
+                Role::Elements | Role::Rows { .. } if is_written => writes.push(i),
                 // Views come after what they are of.
                 Role::View { of, .. } if writes.contains(&of) => {}
                 Role::Counters(_) if is_left => {}
@@ -290,7 +294,9 @@ impl Generator<'_> {
 
     /// A `for_each` over the buffers that have been shared out, maybe up to a count.
     fn elementwise(&mut self, may_be_counted: bool) {
-        let extent = match self.random.usize(0..5) {
+        let chosen = self.random.usize(0..5);
+        let is_whole = !(chosen == 0 && may_be_counted);
+        let extent = match chosen {
             0 if may_be_counted => {
                 let few = self.random.i64(1..=self.length as i64);
                 self.constant(Ty::Index, few)
@@ -319,16 +325,25 @@ impl Generator<'_> {
             true => Level::Subgroup,
             false => Level::Varying,
         };
+        let is_counted = may_be_counted && self.random.bool();
+        // A subgroup has 64 lanes at most.
+        let fills = is_whole && !is_counted && self.length.is_multiple_of(64);
+        let is_full =
+            self.phase.has_subgroups && ((fills && self.random.bool()) || self.may_fail(2));
         let mut properties = Vec::new();
         if self.one_in(3) {
-            let threads = [1, 16, 33, 96, 250, 1024][self.random.usize(0..6)];
+            let threads = match is_full {
+                true => [64, 128, 1024][self.random.usize(0..3)],
+                false => [1, 16, 33, 96, 250, 1024][self.random.usize(0..6)],
+            };
             properties.push(format!("threads = {threads} : i64"));
         }
         if self.phase.has_subgroups {
-            properties.push("subgroups = #qd.subgroup_fill<partial>".into());
+            let fill = if is_full { "full" } else { "partial" };
+            properties.push(format!("subgroups = #qd.subgroup_fill<{fill}>"));
         }
         let mut operands = vec![extent];
-        if may_be_counted && self.random.bool() {
+        if is_counted {
             // One above the extent is the extent.
             let count = match self.one_in(4) {
                 true => {
@@ -367,6 +382,11 @@ impl Generator<'_> {
         let most = self.length as i64;
         let edges = [0, 1, 2, 31, 64, most - 1, most];
         let number = edges[self.random.usize(0..edges.len())].min(most);
+        if self.may_fail(8) {
+            let wrong = [-1, i32::MIN.into(), most + 1, i32::MAX.into()];
+            let wrong = wrong[self.random.usize(0..wrong.len())];
+            return self.word(Contents::Constant(wrong));
+        }
         let contents = Contents::Constant(number);
         if self.one_in(6) {
             let count = self.parameter(Ty::I32, None, Contents::Constant(0), Comparison::Same);

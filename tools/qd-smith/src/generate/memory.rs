@@ -81,6 +81,13 @@ impl Generator<'_> {
             Role::Elements if !self.phase.is_plain && self.one_in(8) => {
                 return self.load_part(buffer);
             }
+            Role::Rows { row, .. } => {
+                let first = self.any_place();
+                let place = self.in_row(first, row);
+                let operands = [vec![value], place].concat();
+                let loaded = self.load_from(&operands, ty, class);
+                return self.scope.push(loaded);
+            }
             // A check may find that it is no place.
             Role::Elements if self.may_go_wrong(6) => {
                 let number = self.find(Ty::I32, Level::Varying);
@@ -90,6 +97,25 @@ impl Generator<'_> {
         };
         let loaded = self.load_from(&[value, place], ty, class);
         self.scope.push(loaded);
+    }
+
+    /// A place in a row: the row's, and one in each of the row's extents.
+    fn in_row(&mut self, first: Value, row: &[usize]) -> Vec<Value> {
+        let mut place = vec![first];
+        for extent in row {
+            let number = self.find(Ty::I32, Level::Varying);
+            place.push(self.place_of(number, *extent as i64));
+        }
+        place
+    }
+
+    /// One's own place in a buffer.
+    fn own_place(&mut self, buffer: usize) -> Option<Vec<Value>> {
+        let place = self.phase.place?;
+        Some(match self.buffers[buffer].role {
+            Role::Rows { row, .. } => self.in_row(place, row),
+            _ => vec![place],
+        })
     }
 
     /// A load from part of a buffer, or from all of it as one whose length is known.
@@ -133,7 +159,10 @@ impl Generator<'_> {
     /// At one's own place, where no other thread is.
     pub(super) fn store(&mut self) {
         let writes = self.phase.writes.clone();
-        let (Some(buffer), Some(place)) = (self.pick(&writes), self.phase.place) else {
+        let Some(buffer) = self.pick(&writes) else {
+            return;
+        };
+        let Some(place) = self.own_place(buffer) else {
             return;
         };
         let Buffer {
@@ -147,10 +176,12 @@ impl Generator<'_> {
             false => self.find(ty, Level::Varying),
         };
         self.buffers[buffer].class = class.join(self.of(value).class);
-        self.push("memref.store", "", &[value, memory, place], &[]);
+        let at = [vec![memory], place].concat();
+        let stored = [vec![value], at.clone()].concat();
+        self.push("memref.store", "", &stored, &[]);
         if self.one_in(4) {
             let class = self.of(value).class.join(class);
-            let again = self.load_from(&[memory, place], ty, class);
+            let again = self.load_from(&at, ty, class);
             self.info[again as usize].level = Level::Varying;
             self.scope.push(again);
         }
@@ -168,10 +199,12 @@ impl Generator<'_> {
         let (ty, class) = (self.ty(value), self.of(value).class);
         let writes = self.phase.writes.iter().copied();
         let found: Vec<usize> = writes.filter(|i| self.buffers[*i].ty == ty).collect();
-        if let (Some(buffer), Some(place)) = (self.pick(&found), self.phase.place) {
+        if let Some(buffer) = self.pick(&found)
+            && let Some(place) = self.own_place(buffer)
+        {
             self.buffers[buffer].class = self.buffers[buffer].class.join(class);
-            let memory = self.buffers[buffer].value;
-            self.push("memref.store", "", &[value, memory, place], &[]);
+            let operands = [vec![value, self.buffers[buffer].value], place].concat();
+            self.push("memref.store", "", &operands, &[]);
         }
     }
 
@@ -240,8 +273,7 @@ impl Generator<'_> {
     /// wherever it likes; or all count in it.
     pub(super) fn exchange(&mut self) {
         let ty = self.element();
-        // Atomics of less than 32 bits are not every target's.
-        let counts = matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3);
+        let counts = self.has_counters_of(ty) && self.one_in(3);
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);
@@ -316,7 +348,8 @@ impl Generator<'_> {
         let value = self.find(ty, Level::Varying);
         match self.random.bool() {
             true => {
-                let factor = self.constant(ty, -1_640_531_527);
+                let factor = -1_640_531_527 >> (32 - ty.bits().min(32));
+                let factor = self.constant(ty, factor);
                 self.op("arith.muli", "", &[value, factor], ty)
             }
             false => value,
@@ -349,9 +382,21 @@ impl Generator<'_> {
         );
     }
 
+    /// Whether there are atomics on an integer: those of less than 32 bits are not every target's.
+    fn has_counters_of(&self, ty: Ty) -> bool {
+        match ty {
+            Ty::I32 | Ty::I64 => true,
+            Ty::I8 | Ty::I16 => self.has_narrow_atomics,
+            _ => false,
+        }
+    }
+
     /// An atomic of the kind that a buffer of counters is for.
     pub(super) fn count(&mut self) {
-        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let ty = [Ty::I32, Ty::I64, Ty::I8, Ty::I16][self.random.usize(0..4)];
+        if !self.has_counters_of(ty) {
+            return;
+        }
         let found: Vec<usize> = (0..self.buffers.len())
             .filter(|i| {
                 let is_counter = matches!(self.buffers[*i].role, Role::Counters(_));
@@ -448,8 +493,7 @@ impl Generator<'_> {
                 class,
                 role,
             } = self.buffers[buffer].clone();
-            // Vulkan has no atomics of less than 32 bits.
-            if role != Role::Elements || ty.bits() < 32 {
+            if role != Role::Elements || (ty.bits() < 32 && !self.has_narrow_atomics) {
                 return;
             }
             let place = self.any_place();
@@ -460,7 +504,10 @@ impl Generator<'_> {
             self.info[read as usize].class = class;
             return self.scope.push(read);
         }
-        let ty = Ty::WIDE[self.random.usize(0..Ty::WIDE.len())];
+        let ty = match self.has_narrow_atomics {
+            true => self.element(),
+            false => Ty::WIDE[self.random.usize(0..Ty::WIDE.len())],
+        };
         let known = self.buffers.iter().find_map(|b| match b.role {
             Role::Marks(number) if b.ty == ty => Some((b.value, number)),
             _ => None,

@@ -19,7 +19,7 @@ mod views;
 use crate::{
     forms::Forms,
     ods::{self, OpDef},
-    program::{Block, Contents, Node, Parameter, Program, Value},
+    program::{Block, Comparison, Contents, Node, Parameter, Program, Value},
     types::{Class, Info, Level, Ty},
 };
 use fastrand::Rng;
@@ -64,6 +64,11 @@ enum Role {
     Marks(i64),
     /// Scratch that a `for_each` has written all of.
     Produced,
+    /// One row for each thread, of these extents: read anywhere, or written in one's own row. They may be open in its type.
+    Rows {
+        row: &'static [usize],
+        is_open: bool,
+    },
     /// So many elements of another buffer, by its number, or copies of them, maybe as a table of so many columns: read
     /// anywhere.
     View {
@@ -114,6 +119,8 @@ struct Generator<'f> {
     last_shape: Option<(usize, usize)>,
     /// Whether the program is compiled with checks.
     is_checked: bool,
+    /// Whether it may have atomics of less than 32 bits.
+    has_narrow_atomics: bool,
     /// Whether something that may fail is there already, and a print.
     has_doubt: bool,
     has_print: bool,
@@ -161,6 +168,7 @@ impl<'f> Generator<'f> {
         let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
         let length = [64, 100, 192, 257, 300][random.usize(0..5)];
         let is_checked = random.usize(0..6) == 0;
+        let has_narrow_atomics = random.usize(0..6) == 0;
         Self {
             random,
             forms,
@@ -178,6 +186,7 @@ impl<'f> Generator<'f> {
             least_wave,
             last_shape: None,
             is_checked,
+            has_narrow_atomics,
             has_doubt: false,
             has_print: false,
             length,
@@ -382,12 +391,27 @@ impl<'f> Generator<'f> {
         element: Ty,
         length: Option<usize>,
         contents: Contents,
-        comparison: crate::program::Comparison,
+        comparison: Comparison,
+    ) -> Value {
+        self.table_parameter(element, length, &[], false, contents, comparison)
+    }
+
+    /// A new argument of rows of these extents, which its type may leave open.
+    fn table_parameter(
+        &mut self,
+        element: Ty,
+        length: Option<usize>,
+        row: &[usize],
+        is_open: bool,
+        contents: Contents,
+        comparison: Comparison,
     ) -> Value {
         let mut parameter = Parameter {
             value: 0,
             element: element.to_string(),
             length,
+            row: row.to_vec(),
+            is_open,
             contents,
             comparison,
             seed: self.random.u64(..),
@@ -426,6 +450,7 @@ impl<'f> Generator<'f> {
             seed,
             least_wave: self.least_wave,
             is_checked: self.is_checked,
+            has_narrow_atomics: self.has_narrow_atomics,
             types: self.types,
             parameters: self.parameters,
             symbols: self.symbols,

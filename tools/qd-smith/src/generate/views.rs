@@ -7,6 +7,9 @@ use crate::{
 };
 use qd_dialects::ops::grid;
 
+/// Extents of a row.
+const ROWS: [&[usize]; 6] = [&[1], &[2], &[3], &[5], &[2, 3], &[4, 1]];
+
 impl Generator<'_> {
     /// Arguments that are elements of others, where both say that they may be.
     pub(super) fn overlapping(&mut self) {
@@ -119,6 +122,75 @@ impl Generator<'_> {
             class,
             role,
         });
+    }
+
+    /// Two arguments of rows of one kind.
+    pub(super) fn rows(&mut self) {
+        let ty = self.element();
+        let row = ROWS[self.random.usize(0..ROWS.len())];
+        let is_open = self.one_in(3);
+        let length = Some(self.length);
+        for _ in 0..2 {
+            let (contents, same) = (Contents::Plain, Comparison::Same);
+            let value = self.table_parameter(ty, length, row, is_open, contents, same);
+            let class = match ty.is_float() {
+                true => Class::Exact { mag: 4, frac: 2 },
+                false => Class::Integer,
+            };
+            self.buffers.push(Buffer {
+                value,
+                ty,
+                class,
+                role: Role::Rows { row, is_open },
+            });
+        }
+        if self.random.bool() {
+            self.collapsed();
+        }
+    }
+
+    /// Rows as elements of algorithms: of one extent that is known.
+    pub(super) fn rows_to_move(&mut self) -> Vec<usize> {
+        let is_such = |role| {
+            matches!(
+                role,
+                Role::Rows {
+                    row: [_],
+                    is_open: false
+                }
+            )
+        };
+        let all = 0..self.buffers.len();
+        all.filter(|i| is_such(self.buffers[*i].role)).collect()
+    }
+
+    /// The scalars of rows, one after the other; or all of their extents but the last as one.
+    pub(super) fn collapsed(&mut self) {
+        let rows = (0..self.buffers.len()).find_map(|i| match self.buffers[i].role {
+            Role::Rows { row, is_open } => Some((i, row, is_open)),
+            _ => None,
+        });
+        let Some((of, row, is_open)) = rows else {
+            return;
+        };
+        let Buffer { value, ty, .. } = self.buffers[of];
+        let scalars = self.length * row.iter().product::<usize>();
+        let (groups, rest, columns) = match row {
+            [_, last] if self.random.bool() => {
+                let rest = if is_open {
+                    "?x".into()
+                } else {
+                    format!("{last}x")
+                };
+                ("[[0, 1], [2]]", rest, Some(*last))
+            }
+            [_, _] => ("[[0, 1, 2]]", String::new(), None),
+            _ => ("[[0, 1]]", String::new(), None),
+        };
+        let view = self.memory(format!("memref<?x{rest}{ty}>"));
+        let properties = format!("reassociation = {groups}");
+        self.push("memref.collapse_shape", &properties, &[value], &[view]);
+        self.seen(of, view, scalars, columns);
     }
 
     /// Every so many elements of a buffer, as the host sees them.
