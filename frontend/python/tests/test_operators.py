@@ -1,5 +1,7 @@
 """Every operator on every pair of types, against NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -34,65 +36,156 @@ def real(dtype):
     return dtype if dtype in REALS else "f32"
 
 
+def logical_shift(a, n):
+    unsigned = np.dtype(f"u{a.itemsize}")
+    return (a.view(unsigned) >> n.view(unsigned)).view(a.dtype)
+
+
+def power(a, n):
+    """By squaring; for a negative exponent the inverse of a real, and 1 of an integer."""
+    steps = np.where(n < 0, -n.astype(np.int64), n.astype(np.int64)).astype(np.uint64)
+    made, square = np.ones_like(a), a
+    while steps.any():
+        made = np.where(steps & np.uint64(1), made * square, made)
+        square, steps = square * square, steps >> np.uint64(1)
+    return np.where(n < 0, 1 / made if a.dtype.kind == "f" else np.ones_like(a), made)
+
+
 ARITHMETIC = {"+": np.add, "-": np.subtract, "*": np.multiply, "//": floor_divide, "%": modulo}
 COMPARISONS = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal}
 BITS = {"&": np.bitwise_and, "|": np.bitwise_or, "^": np.bitwise_xor}
+SHIFTS = {"a[i] << n[i]": np.left_shift, "a[i] >> n[i]": np.right_shift, "qd.bit_shr(a[i], n[i])": logical_shift}
+# Of real powers, which are functions of a library.
+TOLERANCES = {"f16": 2**-9, "f32": 1e-5, "f64": 1e-13}
 
 
-def samples(dtype, is_left):
-    """Values of a type, among them the extremes; on the right none is 0, by which nothing is divided."""
+def bits_of(dtype):
+    return int(dtype[1:])
+
+
+def samples(dtype):
+    """Values of a type, among them the extremes."""
     if dtype in REALS:
-        values = [1.5, -2.25, 3.0, -0.5, 100.0, 7.0, -7.0, 0.75]
+        values = [1.5, -2.25, 3.0, -0.5, 100.0, np.nan, -7.0, 0.75]
+    elif dtype == "u1":
+        values = [0, 1] * 4
     else:
         limits = np.iinfo(NUMPY[dtype])
         values = [1, 2, 3, 7, limits.max, limits.min, 5, limits.max - 1]
         if limits.min < 0:
             values[1], values[2] = -1, -3
-    values = np.array(values, NUMPY[dtype])
-    if is_left:
-        return np.repeat(values, 8)
-    values[values == 0] = 1
-    return np.tile(values, 8)
+    return np.array(values, NUMPY[dtype])
 
 
-def expected(left, right, a, b):
-    """Of each operator, what it gives."""
+def computed(function, dtype, *operands):
+    """What NumPy computes in a type. A `u1` is an integer of one bit."""
+    is_bit = dtype == "u1"
+    made = function(*(each.astype(np.uint8 if is_bit else NUMPY[dtype]) for each in operands))
+    return made & 1 if is_bit else made
+
+
+def expected(left, right, a, b, n):
+    """Of each expression, its type and value."""
     both = promoted(left, right)
-    x, y = a.astype(NUMPY[both]), b.astype(NUMPY[both])
-    results = {op: (both, f(x, y)) for op, f in ARITHMETIC.items()}
+    results = {f"a[i] {op} b[i]": (both, computed(f, both, a, b)) for op, f in ARITHMETIC.items()}
     quotient = promoted(real(left), real(right))
-    x_real, y_real = (v.astype(NUMPY[real(d)]).astype(NUMPY[quotient]) for v, d in ((a, left), (b, right)))
-    results["/"] = (quotient, x_real / y_real)
-    results |= {op: ("u1", f(x, y)) for op, f in COMPARISONS.items()}
-    if both in INTEGERS:
-        results |= {op: (both, f(x, y)) for op, f in BITS.items()}
+    x, y = (v.astype(NUMPY[real(d)]).astype(NUMPY[quotient]) for v, d in ((a, left), (b, right)))
+    results["a[i] / b[i]"] = (quotient, x / y)
+    results |= {f"a[i] {op} b[i]": ("u1", f(a.astype(NUMPY[both]), b.astype(NUMPY[both]))) for op, f in COMPARISONS.items()}
+    # NaN is passed over.
+    results |= {f"{name}(a[i], b[i])": (both, computed(f, both, a, b)) for name, f in (("min", np.fmin), ("max", np.fmax))}
+    if both not in REALS:
+        results |= {f"a[i] {op} b[i]": (both, computed(f, both, a, b)) for op, f in BITS.items()}
+        results |= {text: (left, computed(f, left, a, n)) for text, f in SHIFTS.items()}
+    if right in REALS:
+        results["a[i] ** b[i]"] = (both, computed(np.power, both, a, b))
+    else:
+        results["a[i] ** b[i]"] = (left, computed(lambda x: power(x, b.astype(np.uint8) if right == "u1" else b), left, a))
     return results
 
 
+ALL = ["u1", *INTEGERS, *REALS]
 # On devices some are enough: the others are compiled alike there.
-LEFTS = [pytest.param(left, marks=[] if left in ("i8", "u32", "i64", "f16", "f32") else pytest.mark.host) for left in INTEGERS + REALS]
+LEFTS = [pytest.param(left, marks=[] if left in ("u1", "i8", "u32", "i64", "f16", "f32") else pytest.mark.host) for left in ALL]
 
 
 @pytest.mark.parametrize("left", LEFTS)
 def test_operators_agree_with_numpy(module, left):
-    rights = INTEGERS + REALS
     text, wanted = "", {}
-    for right in rights:
-        a, b = samples(left, True), samples(right, False)
+    for right in ALL:
+        a, b = samples(left).repeat(8), np.tile(samples(right), 8)
+        n = (5 * np.arange(64) % bits_of(left)).clip(0, 1 if right == "u1" else None).astype(NUMPY[right])
         with np.errstate(all="ignore"):
-            wanted[right] = (a, b, expected(left, right, a, b))
-        outs = wanted[right][2].items()
-        parameters = "".join(f", r{i}: qd.types.NDArray[qd.{dtype}, 1]" for i, (_, (dtype, _)) in enumerate(outs))
-        text += f"@qd.kernel\ndef k_{right}(a: qd.types.NDArray[qd.{left}, 1], b: qd.types.NDArray[qd.{right}, 1]"
-        text += f"{parameters}):\n    for i in range(a.shape[0]):\n"
-        for i, (op, _) in enumerate(outs):
-            text += f"        r{i}[i] = a[i] {op} b[i]\n"
+            outs = expected(left, right, a, b, n)
+        wanted[right] = (a, b, n, outs)
+        arrays = {"a": left, "b": right, "n": right} | {f"r{i}": dtype for i, (dtype, _) in enumerate(outs.values())}
+        text += f"@qd.kernel\ndef k_{right}({', '.join(f'{name}: qd.types.NDArray[qd.{dtype}, 1]' for name, dtype in arrays.items())}):\n"
+        # Those with loops are a task for themselves, so that the others are vectorised.
+        for has_loops in (False, True):
+            text += "    for i in a:\n" + "".join(f"        r{i}[i] = {op}\n" for i, op in enumerate(outs) if ("**" in op) == has_loops)
     kernels = module(text)
-    for right, (a, b, outs) in wanted.items():
+    for right, (a, b, n, outs) in wanted.items():
         results = [np.zeros(len(a), NUMPY[dtype]) for dtype, _ in outs.values()]
-        getattr(kernels, f"k_{right}")(a, b, *results)
-        for (op, (_, value)), result in zip(outs.items(), results):
-            np.testing.assert_array_equal(result, value, f"{left} {op} {right}")
+        kernel = getattr(kernels, f"k_{right}")
+        kernel(a, b, n, *results)
+        given = re.findall(r"Binary\(\w+\) (\w+)", kernel.record())
+        for (op, (dtype, value)), result, has in zip(outs.items(), results, given, strict=True):
+            message = f"{left} {op} {right}"
+            assert has == dtype, message
+            if "//" in op or "%" in op:
+                # By 0 it is undefined.
+                np.testing.assert_array_equal(result[b != 0], value[b != 0], message)
+            elif "**" in op and dtype in REALS:
+                np.testing.assert_allclose(result, value, TOLERANCES[dtype], err_msg=message)
+            else:
+                np.testing.assert_array_equal(result, value, message)
+
+
+@pytest.mark.parametrize("dtype", LEFTS)
+def test_unary_operators_agree_with_numpy(module, dtype):
+    functions = {"-a[i]": np.negative, "+a[i]": np.positive, "abs(a[i])": np.abs}
+    a = samples(dtype)
+    with np.errstate(over="ignore"):
+        outs = {text: (dtype, computed(f, dtype, a)) for text, f in functions.items()}
+    if dtype not in REALS:
+        outs |= {"~a[i]": (dtype, computed(np.invert, dtype, a)), "not a[i]": ("u1", np.logical_not(a))}
+    arrays = ", ".join(f"r{i}: qd.types.NDArray[qd.{each}, 1]" for i, (each, _) in enumerate(outs.values()))
+    lines = "".join(f"        r{i}[i] = {text}\n" for i, text in enumerate(outs))
+    results = [np.zeros(len(a), NUMPY[each]) for each, _ in outs.values()]
+    module(f"@qd.kernel\ndef k(a: qd.types.NDArray[qd.{dtype}, 1], {arrays}):\n    for i in a:\n{lines}").k(a, *results)
+    for (text, (_, value)), result in zip(outs.items(), results):
+        np.testing.assert_array_equal(result, value, f"{text} of {dtype}")
+
+
+@pytest.mark.parametrize("dtype", LEFTS)
+def test_atomics_agree_with_numpy(module, dtype):
+    """All threads combine into the same elements, which begin as 1."""
+    if qd.cfg.arch == qd.vulkan and NUMPY[dtype](0).itemsize < 4:
+        pytest.skip("atomics on 8 and 16 bits aren't there yet")
+    functions = {"min": np.fmin, "max": np.fmax}
+    if dtype != "u1":
+        functions |= {"add": np.add, "sub": np.add}
+    if dtype not in REALS:
+        functions |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
+    # So few that sums of reals are exact in any order, and these have no NaN.
+    a = np.tile(samples(dtype), 5)[:-3]
+    numbers = np.nan_to_num(a)
+    lines = "".join(f"        qd.atomic_{name}(out[{i}], {'a' if name in ('min', 'max') else 'b'}[i])\n" for i, name in enumerate(functions))
+    array = f"qd.types.NDArray[qd.{dtype}, 1]"
+    out, one = np.ones(len(functions), NUMPY[dtype]), np.ones(1, NUMPY[dtype])
+    module(f"@qd.kernel\ndef k(a: {array}, b: {array}, out: {array}):\n    for i in a:\n{lines}").k(a, numbers, out)
+    for (name, function), result in zip(functions.items(), out):
+        given = a if name in ("min", "max") else np.negative(numbers) if name == "sub" else numbers
+        with np.errstate(over="ignore"):
+            value = function.reduce(np.append(one, given), dtype=NUMPY[dtype])
+        np.testing.assert_array_equal(result, value, f"atomic_{name} of {dtype}")
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "mul"])
+def test_atomic_sums_of_booleans_are_refused(module, name):
+    k = module(f"@qd.kernel\ndef k(a: qd.types.NDArray[qd.u1, 1]):\n    for i in a:\n        qd.atomic_{name}(a[0], True)\n").k
+    with pytest.raises(qd.QuadrantsTypeError, match="has no sum or product of 'u1'"):
+        k(np.zeros(1, bool))
 
 
 def test_types_of_results(module):
