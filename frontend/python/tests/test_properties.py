@@ -115,10 +115,8 @@ def test_what_is_wrong_is_told_with_its_line(module, program, data):
     note(text)
     try:
         kernel = module(text).k
-    # Python itself refuses it.
-    except (SyntaxError, NameError, TypeError, AttributeError):
-        return
-    except QuadrantsCompilationError:
+    # Python itself refuses it, or what stands where a decorator does.
+    except (SyntaxError, NameError, TypeError, AttributeError, QuadrantsCompilationError, QuadrantsRuntimeError):
         return
     # No element is there, so that nothing goes on without end or beyond an array.
     arrays = [np.zeros(0, NUMPY[dtype]) for dtype in program.arrays.values()]
