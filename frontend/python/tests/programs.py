@@ -24,8 +24,8 @@ ORDERLESS = [
 ]
 # How a loop is left.
 BREAK, CONTINUE = "break", "continue"
-# Of each array.
-LENGTH = 6
+# Of each array: more than a vector has of 32 bits each.
+LENGTH = 20
 
 
 @dataclass

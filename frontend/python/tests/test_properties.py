@@ -8,7 +8,7 @@ import pytest
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import example, given, note
 from hypothesis import strategies as st
-from programs import programs
+from programs import LENGTH, programs
 from test_operators import NUMPY
 
 import qd
@@ -84,7 +84,7 @@ def samples(dtype):
 def test_programs_compute_what_numpy_does(module, program, random):
     note(program.text)
     # What is written to is not 0 before, either.
-    values = {name: np.array(random.sample(list(samples(dtype)), 6)) for name, dtype in (program.arrays | program.fields).items()}
+    values = {name: np.array(random.choices(list(samples(dtype)), k=LENGTH)) for name, dtype in (program.arrays | program.fields).items()}
     made = module(program.text)
     for name in program.fields:
         getattr(made, name).from_numpy(values[name])
