@@ -27,10 +27,18 @@ pub fn shape(memref: Type<'_>) -> Option<Vec<Option<i64>>> {
         .collect()
 }
 
+/// How the types of shared arrays name where these are.
+const SHARED: &str = ", #gpu.address_space<workgroup>";
+
+/// Whether a memref is a shared array, or part of one.
+pub fn is_shared(memref: Type<'_>) -> bool {
+    memref.to_string().contains(SHARED)
+}
+
 /// The memref type in the default memory space.
 pub fn without_memory_space<'c>(b: &Builder<'c>, memref: Type<'c>) -> Type<'c> {
     let text = memref.to_string();
-    match text.split_once(", #gpu.address_space<workgroup>") {
+    match text.split_once(SHARED) {
         Some((start, end)) => {
             Type::parse(b.context(), &format!("{start}{end}")).expect("a memref type")
         }

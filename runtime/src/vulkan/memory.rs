@@ -108,7 +108,8 @@ impl Memory {
             | Usage::TRANSFER_DST;
         let properties = &device.properties;
         let limit = (properties.v13.max_buffer_size).min(properties.v11.max_memory_allocation_size);
-        let bytes = bytes.max(LEAST);
+        // Of whole words: atomics of 8 and 16 bits compare and swap the word around.
+        let bytes = bytes.max(LEAST).next_multiple_of(4);
         if bytes as u64 > limit {
             return Err(Refusal::TooLarge(limit));
         }

@@ -61,10 +61,6 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
         let checks = if program.is_checked { ",checked" } else { "" };
         let main = match compile(&text, &format!("{target}{checks}")) {
             Ok(main) => main,
-            Err(said) if program.has_narrow_atomics && lacks_narrow_atomics(target, &said) => {
-                done.compared.push(target.clone());
-                continue;
-            }
             Err(said) => {
                 done.findings.push(finding(Kind::Refused, target, said));
                 continue;
@@ -111,11 +107,6 @@ fn compile(text: &str, target: &str) -> Result<Main, String> {
     let artifact = Artifact::from_bytes(artifact.to_bytes()).map_err(|error| error.to_string())?;
     let main = open(target, None).and_then(|device| Main::load(&device, &artifact));
     main.map_err(|error| error.to_string())
-}
-
-/// Whether an error says that the target has no atomics of less than 32 bits, as is known of Vulkan's.
-fn lacks_narrow_atomics(target: &str, said: &str) -> bool {
-    target.starts_with("vulkan") && said.contains("it is of 32 or 64 bits")
 }
 
 /// How a target may tell of a fault that the interpreter ended in, where the program is meant to have it.

@@ -215,8 +215,6 @@ pub struct Program {
     pub least_wave: u32,
     /// Whether it is compiled with checks, of which it fails one at most.
     pub is_checked: bool,
-    /// Whether it may have atomics of less than 32 bits.
-    pub has_narrow_atomics: bool,
     /// The types of values, by their numbers.
     pub types: Vec<String>,
     pub parameters: Vec<Parameter>,

@@ -6,20 +6,26 @@
 //! compare-and-swap, and so are products: support for float atomics differs
 //! between devices. So every pointer points to an integer.
 //!
+//! No device has atomics of 8 and 16 bits: these compare and swap the word around the element, whose other bytes stay as
+//! they are. In a buffer that word is found by the address; of shared arrays with such atomics each element has a word.
+//!
 //! 64 bits take the capability `Int64Atomics`.
 
-use super::{floats, ordered::semantics, types::case};
-use melior::ir::Type;
+use super::{
+    floats,
+    ordered::semantics,
+    types::{self, Storage, case},
+};
+use crate::convert::descriptor;
+use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     attributes::{self, Kind},
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, bit_width},
+    interfaces::accessed,
+    ir::{Op, OpExt, bit_width, element_type},
     melior, ops,
 };
-
-/// A pointer to the element, as one of this type.
-pub(super) type At<'a, 'b, 'c> = &'a dyn Fn(Type<'c>) -> V<'b, 'c>;
 
 /// The ordering of an atomic op.
 struct Ordered {
@@ -85,104 +91,155 @@ impl Ordered {
     }
 }
 
-/// The integer that an element is accessed as; an error if there are no atomics
-/// of its width.
-fn word<'c>(b: &Builder<'c>, op: Op<'c>, element: Type<'c>) -> Result<'c, Type<'c>> {
-    match bit_width(element) {
-        width @ (32 | 64) => Ok(b.int_type(width)),
-        _ => Err(Diagnostic::at(
-            op,
-            format!("is an atomic of {element}, which no device has: it is of 32 or 64 bits"),
-        )),
-    }
+/// The type of the memory that an op is an atomic on, if it is one.
+pub(super) fn memory(op: Op<'_>) -> Option<Type<'_>> {
+    let name = op.full_name();
+    let is_atomic = name.starts_with("qd.grid.atomic.") || name == "memref.atomic_rmw";
+    let memory = accessed(op).filter(|_| is_atomic)?;
+    Some(op.operand_values()[memory].r#type())
 }
 
-/// `qd.grid.atomic.load` of an element of this type.
-///
-/// # Errors
-///
-/// Elements that are not of 32 or 64 bits, as of every function here.
-pub(super) fn load<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
+/// Whether an op is an atomic of less than 32 bits on a shared array.
+pub(super) fn is_narrow_shared(op: Op<'_>) -> bool {
+    memory(op).is_some_and(|memref| bits(memref) < 32 && descriptor::is_shared(memref))
+}
+
+/// The bits of an element of such memory.
+pub(super) fn bits(memref: Type<'_>) -> u32 {
+    element_type(memref).map_or(0, bit_width)
+}
+
+/// Where an atomic reaches an element of 8 to 64 bits: at a word, of which it may be a field.
+pub(super) struct Reached<'b, 'c> {
+    /// A pointer to the word.
+    at: V<'b, 'c>,
+    word: Type<'c>,
+    /// The element's type, and its lowest bit where it is not the whole word.
     element: Type<'c>,
-    at: At<'_, 'b, 'c>,
-) -> Result<'c, V<'b, 'c>> {
-    let word = word(b, op, element)?;
-    let old = Ordered::of(op).build("Or", at(word), &[b.zero(word)]);
-    Ok(old.bitcast(element))
+    field: Option<V<'b, 'c>>,
 }
 
-/// `qd.grid.atomic.store` of a value.
-///
-/// # Errors
-///
-/// As of [`load`].
-pub(super) fn store<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    value: V<'b, 'c>,
-    at: At<'_, 'b, 'c>,
-) -> Result<'c> {
-    let word = word(b, op, value.ty())?;
-    Ordered::of(op).build("Exchange", at(word), &[value.bitcast(word)]);
-    Ok(())
-}
+impl<'b, 'c> Reached<'b, 'c> {
+    /// `pointer` is one to the element, as one of a type.
+    pub(super) fn of(
+        b: &'b Builder<'c>,
+        element: Type<'c>,
+        storage: Storage,
+        pointer: impl Fn(Type<'c>) -> V<'b, 'c>,
+    ) -> Self {
+        let (width, word) = (bit_width(element), b.int_type(32));
+        let own = b.int_type(width);
+        let (at, word, field) = match storage {
+            _ if width >= 32 => (pointer(own), own, None),
+            Storage::Words => (pointer(word), word, Some(b.i32(0))),
+            // A buffer may be part of another, and begin anywhere in a word.
+            _ => {
+                let address = b.result("spirv.ConvertPtrToU", &[pointer(own)], b.int_type(64), &[]);
+                let to_word = types::pointer(b, &word.to_string(), storage);
+                let at = b.result("spirv.ConvertUToPtr", &[address & !3], to_word, &[]);
+                (at, word, Some((address & 3).cast(word) << 3))
+            }
+        };
+        Self {
+            at,
+            word,
+            element,
+            field,
+        }
+    }
 
-/// `qd.grid.atomic.exchange`: what was there before.
-///
-/// # Errors
-///
-/// As of [`load`].
-pub(super) fn exchange<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    value: V<'b, 'c>,
-    at: At<'_, 'b, 'c>,
-) -> Result<'c, V<'b, 'c>> {
-    let word = word(b, op, value.ty())?;
-    let old = Ordered::of(op).build("Exchange", at(word), &[value.bitcast(word)]);
-    Ok(old.bitcast(value.ty()))
-}
+    /// The element in a word.
+    fn element(&self, word: V<'b, 'c>) -> V<'b, 'c> {
+        match self.field {
+            None => word.bitcast(self.element),
+            Some(first) => (word >> first).cast(self.element),
+        }
+    }
 
-/// `qd.grid.atomic.cas`: what was there before.
-///
-/// # Errors
-///
-/// As of [`load`].
-pub(super) fn compare_and_swap<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    values: [V<'b, 'c>; 2],
-    at: At<'_, 'b, 'c>,
-) -> Result<'c, V<'b, 'c>> {
-    let element = values[0].ty();
-    let word = word(b, op, element)?;
-    let values = values.map(|value| value.bitcast(word));
-    let old = Ordered::of(op).compare_exchange(at(word), values);
-    Ok(old.bitcast(element))
-}
+    /// A word with another element.
+    fn with(&self, word: V<'b, 'c>, element: V<'b, 'c>) -> V<'b, 'c> {
+        let Some(first) = self.field else {
+            return element.bitcast(self.word);
+        };
+        let b = word.builder();
+        let all = b.int(self.word, (1 << bit_width(self.element)) - 1);
+        let others = word & ((all << first) ^ -1);
+        others | ((element.cast(self.word) & all) << first)
+    }
 
-/// `qd.grid.atomic.rmw` and `memref.atomic_rmw`: what was there before.
-///
-/// # Errors
-///
-/// As of [`load`], and a kind that is not known.
-pub(super) fn read_modify_write<'b, 'c>(
-    b: &'b Builder<'c>,
-    op: Op<'c>,
-    value: V<'b, 'c>,
-    at: At<'_, 'b, 'c>,
-) -> Result<'c, V<'b, 'c>> {
-    let Some(update) = Update::of(op) else {
-        return Err(Diagnostic::at(op, "has a kind that is not known"));
-    };
-    let (ordered, word) = (Ordered::of(op), word(b, op, value.ty())?);
-    let old = match update.instruction(value.is_float()) {
-        Some(name) => ordered.build(name, at(word), &[value.bitcast(word)]),
-        None => swap_until(&ordered, update, value, at(word)),
-    };
-    Ok(old.bitcast(value.ty()))
+    /// Compares and swaps until it holds: what was there before. No lane waits for another: of those that try at once one
+    /// succeeds.
+    fn swap_until(&self, ordered: &Ordered, next: impl Fn(V<'b, 'c>) -> V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.at.builder();
+        let relaxed = Ordered {
+            scope: ordered.scope,
+            order: "relaxed",
+        };
+        // Others are writing here: a plain load would be a race.
+        let first = relaxed.build("Or", self.at, &[b.zero(self.word)]);
+        let [old, _] = b.while_(
+            [first, b.bool(false)],
+            |[_, done]| done.eq(0),
+            |[seen, _]| {
+                let next = self.with(seen, next(self.element(seen)));
+                let now = ordered.compare_exchange(self.at, [seen, next]);
+                [now, now.eq(seen)]
+            },
+        );
+        self.element(old)
+    }
+
+    /// `qd.grid.atomic.load`.
+    pub(super) fn load(&self, op: Op<'c>) -> V<'b, 'c> {
+        let zero = self.at.builder().zero(self.word);
+        self.element(Ordered::of(op).build("Or", self.at, &[zero]))
+    }
+
+    /// `qd.grid.atomic.exchange` and `qd.grid.atomic.store` of a value: what was there before.
+    pub(super) fn exchange(&self, op: Op<'c>, value: V<'b, 'c>) -> V<'b, 'c> {
+        let ordered = Ordered::of(op);
+        if self.field.is_some() {
+            return self.swap_until(&ordered, |_| value);
+        }
+        let word = value.bitcast(self.word);
+        self.element(ordered.build("Exchange", self.at, &[word]))
+    }
+
+    /// `qd.grid.atomic.cas`: what was there before.
+    pub(super) fn compare_and_swap(
+        &self,
+        op: Op<'c>,
+        [expected, desired]: [V<'b, 'c>; 2],
+    ) -> V<'b, 'c> {
+        let ordered = Ordered::of(op);
+        if self.field.is_some() {
+            return self.swap_until(&ordered, |old| old.eq(expected).select(desired, old));
+        }
+        let words = [expected, desired].map(|value| value.bitcast(self.word));
+        self.element(ordered.compare_exchange(self.at, words))
+    }
+
+    /// `qd.grid.atomic.rmw` and `memref.atomic_rmw`: what was there before.
+    ///
+    /// # Errors
+    ///
+    /// A kind that is not known.
+    pub(super) fn read_modify_write(&self, op: Op<'c>, value: V<'b, 'c>) -> Result<'c, V<'b, 'c>> {
+        let Some(update) = Update::of(op) else {
+            return Err(Diagnostic::at(op, "has a kind that is not known"));
+        };
+        let ordered = Ordered::of(op);
+        let instruction = update
+            .instruction(value.is_float())
+            .filter(|_| self.field.is_none());
+        Ok(match instruction {
+            Some(name) => {
+                let word = value.bitcast(self.word);
+                self.element(ordered.build(name, self.at, &[word]))
+            }
+            None => self.swap_until(&ordered, |old| update.apply(old, value)),
+        })
+    }
 }
 
 /// The operation of a read-modify-write.
@@ -258,32 +315,4 @@ impl Update {
             }
         }
     }
-}
-
-/// Compares and swaps until it holds. No lane waits for another: of those that
-/// try at once one succeeds.
-fn swap_until<'b, 'c>(
-    ordered: &Ordered,
-    update: Update,
-    value: V<'b, 'c>,
-    at: V<'b, 'c>,
-) -> V<'b, 'c> {
-    let b = at.builder();
-    let word = b.int_type(bit_width(value.ty()));
-    let relaxed = Ordered {
-        scope: ordered.scope,
-        order: "relaxed",
-    };
-    // Others are writing here: a plain load would be a race.
-    let first = relaxed.build("Or", at, &[b.zero(word)]);
-    let [old, _] = b.while_(
-        [first, b.bool(false)],
-        |[_, done]| done.eq(0),
-        |[seen, _]| {
-            let next = update.apply(seen.bitcast(value.ty()), value).bitcast(word);
-            let now = ordered.compare_exchange(at, [seen, next]);
-            [now, now.eq(seen)]
-        },
-    );
-    old
 }

@@ -6,6 +6,7 @@
 //! can derive more.
 
 use super::{
+    atomics,
     memory::{self, Place},
     types::{self, Storage},
 };
@@ -247,18 +248,33 @@ fn shared_arrays<'c>(
     places: &mut HashMap<Key, Place<'c>>,
 ) -> Result<'c> {
     let b = &Builder::before(function);
+    let has_narrow_atomics = function.nested().into_iter().any(atomics::is_narrow_shared);
+    let storage = match has_narrow_atomics {
+        true => Storage::Words,
+        false => Storage::Workgroup,
+    };
+    let mut bytes = 0;
     for (i, array) in shared::arrays(b, function, &target.capabilities)?
         .into_iter()
         .enumerate()
     {
         let memref = array.op.first_result();
         let b = &Builder::before(array.op);
-        let stored = memory::stored(b, memref.r#type(), Storage::Workgroup);
+        let stored = memory::stored(b, memref.r#type(), storage);
+        bytes += array.count * u64::from(ir::bit_width(stored) / 8);
+        let limit = target.capabilities.max_shared_bytes;
+        if bytes > limit.into() {
+            let message = format!(
+                "makes the block's shared memory {bytes} bytes, as elements with atomics take 4, but target '{}' has {limit}",
+                target.capabilities.name
+            );
+            return Err(Diagnostic::at(array.op, message));
+        }
         let text = format!("!spirv.array<{} x {stored}>", array.count.max(1));
-        let pointer = types::pointer(b, &text, Storage::Workgroup);
+        let pointer = types::pointer(b, &text, storage);
         let variable = format!("__qd_shared_{name}_{i}");
         let address = global(b, function, &variable, pointer);
-        let place = Place::whole(b, address, Storage::Workgroup, memref.r#type(), None);
+        let place = Place::whole(b, address, storage, memref.r#type(), None);
         places.insert(memref.key(), place);
     }
     Ok(())

@@ -5,7 +5,7 @@
 //! follows that a branch may not choose a memref.
 
 use super::{
-    atomics,
+    atomics::Reached,
     types::{self, Storage},
 };
 use crate::convert::descriptor;
@@ -118,7 +118,9 @@ impl<'c> Place<'c> {
                 let base = b.result("spirv.Bitcast", &[base], seen, &[]);
                 types::access(b, base, &[types::constant(b, 0), at], pointer)
             }
-            Storage::Workgroup | Storage::Function => types::access(b, base, &[at], pointer),
+            Storage::Workgroup | Storage::Words | Storage::Function => {
+                types::access(b, base, &[at], pointer)
+            }
         }
     }
 }
@@ -131,6 +133,8 @@ pub(super) fn stored<'c>(b: &Builder<'c>, memref: Type<'c>, storage: Storage) ->
     let bits = ir::bit_width(element);
     if descriptor::same(element, b.index_type()) {
         b.int_type(64)
+    } else if storage == Storage::Words {
+        b.int_type(bits.max(32))
     } else if bits == 1 {
         b.int_type(8)
     } else if storage == Storage::Workgroup {
@@ -271,25 +275,20 @@ fn atomic<'c>(b: &Builder<'c>, op: Op<'c>, places: &HashMap<Key, Place<'c>>) -> 
         .position(|operand| descriptor::shape(operand.r#type()).is_some())
         .expect("an atomic op has a memref");
     let place = place(op, memref, places)?;
-    let at = |to: Type<'c>| place.element(b, &operands[memref + 1..], to);
+    let element = ir::element_type(operands[memref].r#type()).expect("a memref");
+    let reached = Reached::of(b, element, place.storage, |to| {
+        place.element(b, &operands[memref + 1..], to)
+    });
     let values = b.vs(&operands[..memref]);
     let old = match op.full_name() {
-        grid::AtomicLoad::NAME => {
-            let element = op.first_result().r#type();
-            Some(atomics::load(b, op, element, &at)?)
-        }
+        grid::AtomicLoad::NAME => Some(reached.load(op)),
         grid::AtomicStore::NAME => {
-            atomics::store(b, op, values[0], &at)?;
+            reached.exchange(op, values[0]);
             None
         }
-        grid::AtomicExchange::NAME => Some(atomics::exchange(b, op, values[0], &at)?),
-        grid::AtomicCas::NAME => Some(atomics::compare_and_swap(
-            b,
-            op,
-            [values[0], values[1]],
-            &at,
-        )?),
-        _ => Some(atomics::read_modify_write(b, op, values[0], &at)?),
+        grid::AtomicExchange::NAME => Some(reached.exchange(op, values[0])),
+        grid::AtomicCas::NAME => Some(reached.compare_and_swap(op, [values[0], values[1]])),
+        _ => Some(reached.read_modify_write(op, values[0])?),
     };
     let old: Vec<_> = old.iter().map(|old| old.value()).collect();
     op.replace_with(&old);

@@ -70,8 +70,7 @@ use qd_dialects::{
     attributes::names,
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    interfaces::accessed,
-    ir::{Op, OpExt, Value, bit_width, context_of, element_type, is_float, operations},
+    ir::{Op, OpExt, Value, bit_width, context_of, is_float, operations},
     melior,
     ops::{grid, simt},
     options,
@@ -281,11 +280,7 @@ fn check_types<'c>(op: Op<'c>, setting: &Setting) -> Result<'c> {
 
 /// Whether an op is an atomic on an element of 64 bits.
 fn is_long_atomic(op: Op<'_>) -> bool {
-    let name = op.full_name();
-    let is_atomic = name.starts_with("qd.grid.atomic.") || name == "memref.atomic_rmw";
-    let memory = accessed(op).filter(|_| is_atomic);
-    let element = memory.and_then(|at| element_type(op.operand_values()[at].r#type()));
-    element.is_some_and(|element| bit_width(element) == 64)
+    atomics::memory(op).is_some_and(|memref| atomics::bits(memref) == 64)
 }
 
 /// Whether the target has a type; others than integers and floats are looked at

@@ -13,6 +13,8 @@ pub enum Storage {
     Device,
     /// A block's.
     Workgroup,
+    /// A block's, in which an element of less than 32 bits has a word.
+    Words,
     /// A thread's private memory.
     Function,
 }
@@ -22,7 +24,7 @@ impl Storage {
     pub fn name(self) -> &'static str {
         match self {
             Storage::Device => "PhysicalStorageBuffer",
-            Storage::Workgroup => "Workgroup",
+            Storage::Workgroup | Storage::Words => "Workgroup",
             Storage::Function => "Function",
         }
     }
@@ -81,7 +83,7 @@ pub fn accessing<'c>(
 ) -> Vec<(&'static str, Attribute<'c>)> {
     let access = match storage {
         Storage::Device => "Aligned|NonPrivatePointer",
-        Storage::Workgroup => "NonPrivatePointer",
+        Storage::Workgroup | Storage::Words => "NonPrivatePointer",
         Storage::Function => return Vec::new(),
     };
     let mut attributes = vec![(

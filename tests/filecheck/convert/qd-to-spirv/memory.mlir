@@ -43,6 +43,21 @@ func.func private @subview(%a: memref<8x4xf32>, %i: index, %v: f32) attributes {
   return
 }
 
+// An atomic of 8 or 16 bits compares and swaps the aligned word around the element.
+// CHECK-LABEL: func.func @narrow(
+// CHECK:         %[[P:.*]] = spirv.AccessChain {{.*}} -> !spirv.ptr<i8, PhysicalStorageBuffer>
+// CHECK:         %[[ADDRESS:.*]] = spirv.ConvertPtrToU %[[P]] : !spirv.ptr<i8, PhysicalStorageBuffer> to i64
+// CHECK:         %[[ALIGNED:.*]] = arith.andi %[[ADDRESS]], %c-4_i64 : i64
+// CHECK:         %[[WORD:.*]] = spirv.ConvertUToPtr %[[ALIGNED]] : i64 to !spirv.ptr<i32, PhysicalStorageBuffer>
+// CHECK:         %[[BYTE:.*]] = arith.andi %[[ADDRESS]], %c3_i64 : i64
+// CHECK:         spirv.AtomicOr <Device> <None> %[[WORD]]
+// CHECK:         scf.while
+// CHECK:           spirv.AtomicCompareExchange <Device> {{.*}} %[[WORD]]
+func.func private @narrow(%a: memref<?xi8>, %i: index, %v: i8) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
+  %old = qd.grid.atomic.rmw add %v, %a[%i] device relaxed : memref<?xi8>
+  return
+}
+
 // A thread's own array is a variable at the top, wherever the op is.
 // CHECK-LABEL: func.func @own(
 // CHECK:         %[[OWN:.*]] = spirv.Variable : !spirv.ptr<!spirv.array<4 x f32>, Function>

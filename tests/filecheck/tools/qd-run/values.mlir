@@ -56,6 +56,18 @@
 // RUN:   --print 'kept[:num]' -q | FileCheck %s --check-prefix=KEPT --match-full-lines
 // KEPT: kept[:num] = {{\[}}[0, 1, 2], [9, 10, 11]]
 
+// Lists in a list are rows, of the extents that the argument has.
+// DEFINE: %{points} = [[0, 1, 2], [3, 4, 5]]
+// DEFINE: %{rows} = qd-run %S/Inputs/select.mlir --entry=select --arg 'points=%{points}' --arg 'flags=[0, 1]' --arg n=2 --print 'kept[:num]' -q
+// RUN: %{rows} | FileCheck %s --check-prefix=ROWS --match-full-lines
+// ROWS: kept[:num] = {{\[}}[3, 4, 5]]
+// REDEFINE: %{points} = [[0, 1], [2, 3]]
+// RUN: not %{rows} 2>&1 | FileCheck %s --check-prefix=COLUMNS
+// COLUMNS: --arg points={{.*}}: it is f32[2, 2], but argument 'points' of kernel 'select' is a buffer f32[?, 3]
+// REDEFINE: %{points} = [[0, 1], [2]]
+// RUN: not %{rows} 2>&1 | FileCheck %s --check-prefix=RAGGED
+// RAGGED: --arg points: not of the shape of the list's first item
+
 // Text, bytecode and standard input are the same.
 // RUN: qd-opt %S/Inputs/add.mlir --emit-bytecode -o %t.mlirbc
 // RUN: qd-run %t.mlirbc --arg a=[1] --arg b=[2] --arg out=[0] --arg n=1 --print out | FileCheck %s --check-prefix=BYTECODE

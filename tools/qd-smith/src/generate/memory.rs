@@ -10,6 +10,8 @@ use qd_dialects::ops::{grid, simt};
 
 /// Words of a buffer of counters.
 const COUNTERS: i64 = 8;
+/// Integers that atomics count in.
+const COUNTED: [Ty; 6] = [Ty::I32, Ty::I64, Ty::I32, Ty::I64, Ty::I8, Ty::I16];
 /// Kinds of atomics on integers whose order does not matter.
 const KINDS: &[&str] = &[
     "add", "and", "or", "xor", "minsi", "minui", "maxsi", "maxui",
@@ -273,7 +275,7 @@ impl Generator<'_> {
     /// wherever it likes; or all count in it.
     pub(super) fn exchange(&mut self) {
         let ty = self.element();
-        let counts = self.has_counters_of(ty) && self.one_in(3);
+        let counts = COUNTED.contains(&ty) && self.one_in(3);
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);
@@ -382,21 +384,9 @@ impl Generator<'_> {
         );
     }
 
-    /// Whether there are atomics on an integer: those of less than 32 bits are not every target's.
-    fn has_counters_of(&self, ty: Ty) -> bool {
-        match ty {
-            Ty::I32 | Ty::I64 => true,
-            Ty::I8 | Ty::I16 => self.has_narrow_atomics,
-            _ => false,
-        }
-    }
-
     /// An atomic of the kind that a buffer of counters is for.
     pub(super) fn count(&mut self) {
-        let ty = [Ty::I32, Ty::I64, Ty::I8, Ty::I16][self.random.usize(0..4)];
-        if !self.has_counters_of(ty) {
-            return;
-        }
+        let ty = COUNTED[self.random.usize(0..COUNTED.len())];
         let found: Vec<usize> = (0..self.buffers.len())
             .filter(|i| {
                 let is_counter = matches!(self.buffers[*i].role, Role::Counters(_));
@@ -493,7 +483,7 @@ impl Generator<'_> {
                 class,
                 role,
             } = self.buffers[buffer].clone();
-            if role != Role::Elements || (ty.bits() < 32 && !self.has_narrow_atomics) {
+            if role != Role::Elements {
                 return;
             }
             let place = self.any_place();
@@ -504,10 +494,7 @@ impl Generator<'_> {
             self.info[read as usize].class = class;
             return self.scope.push(read);
         }
-        let ty = match self.has_narrow_atomics {
-            true => self.element(),
-            false => Ty::WIDE[self.random.usize(0..Ty::WIDE.len())],
-        };
+        let ty = self.element();
         let known = self.buffers.iter().find_map(|b| match b.role {
             Role::Marks(number) if b.ty == ty => Some((b.value, number)),
             _ => None,

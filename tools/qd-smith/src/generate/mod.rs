@@ -119,8 +119,6 @@ struct Generator<'f> {
     last_shape: Option<(usize, usize)>,
     /// Whether the program is compiled with checks.
     is_checked: bool,
-    /// Whether it may have atomics of less than 32 bits.
-    has_narrow_atomics: bool,
     /// Whether something that may fail is there already, and a print.
     has_doubt: bool,
     has_print: bool,
@@ -168,7 +166,6 @@ impl<'f> Generator<'f> {
         let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
         let length = [64, 100, 192, 257, 300][random.usize(0..5)];
         let is_checked = random.usize(0..6) == 0;
-        let has_narrow_atomics = random.usize(0..6) == 0;
         Self {
             random,
             forms,
@@ -186,7 +183,6 @@ impl<'f> Generator<'f> {
             least_wave,
             last_shape: None,
             is_checked,
-            has_narrow_atomics,
             has_doubt: false,
             has_print: false,
             length,
@@ -450,7 +446,6 @@ impl<'f> Generator<'f> {
             seed,
             least_wave: self.least_wave,
             is_checked: self.is_checked,
-            has_narrow_atomics: self.has_narrow_atomics,
             types: self.types,
             parameters: self.parameters,
             symbols: self.symbols,
