@@ -40,10 +40,24 @@ class DataType:
         return self.name
 
     def __call__(self, value):
-        """The cast of Python's own numbers; in kernels the tracer does it."""
+        """What a cast in a kernel makes of a number, as one of Python's."""
+        value = value.item() if hasattr(value, "item") else value
         if self.name == "u1":
             return bool(value)
-        return float(value) if self.is_real else int(value)
+        if self.is_real:
+            return self.of_bits(self.bits_of(float(self._rounding_once(value))))
+        if isinstance(value, float):
+            # A NaN is neither above nor below the limits.
+            return int(min(max(value, self.least), self.most)) if value == value else 0
+        bits = int(value) & self._mask
+        return bits if bits <= self.most else bits - self._mask - 1
+
+    def _rounding_once(self, value):
+        """A number that does not change when it is rounded to 64 bits first: of the bits that these lack there is one."""
+        lacking = value.bit_length() - 53 if isinstance(value, int) and self.size < 8 else 0
+        if lacking <= 0:
+            return value
+        return (value >> lacking | (value % (1 << lacking) != 0)) << lacking
 
     def bits_of(self, value):
         """The bits of a number; struct.error if it has none here."""

@@ -10,7 +10,7 @@ from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
 from qd._limits import Host
 from qd._storage import Field, Ndarray
-from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves
+from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves, plain
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -34,11 +34,6 @@ _EFFECTS = ("store", "atomic", "compare_exchange", "print", "assert_holds")
 
 # What a name means that means nothing.
 MISSING = object()
-
-
-def plain(number):
-    """A number of Python, of one of NumPy, whose arithmetic is its own."""
-    return number.item() if hasattr(number, "item") else number
 
 
 # Bits of a number that is known: what has more takes long to compute, and is no number of a kernel's.

@@ -1,8 +1,9 @@
 """The functions that kernels call. The tracer finds them as objects, whatever they are called there."""
 
 import builtins
-import math
 
+from qd._dtypes import DataType
+from qd._numbers import OF_NUMBERS
 from qd._values import is_number
 from qd.exception import QuadrantsRuntimeError
 
@@ -19,29 +20,12 @@ class Operation:
         return f"qd.{self.name}"
 
     def __call__(self, *args, **kwargs):
-        """What Python computes of numbers, as in a function that `@qd.pyfunc` makes: mathematics, as precise as Python's."""
-        compute = _OF_PYTHON.get(self.name)
-        if compute is None or not all(map(is_number, (*args, *kwargs.values()))):
+        """What Python computes of numbers, as in a function that `@qd.pyfunc` makes."""
+        compute, given = OF_NUMBERS.get(self.name), (*args, *kwargs.values())
+        if compute is None or not all(is_number(each) or (self.dtype_last and isinstance(each, (DataType, type))) for each in given):
             raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
         return compute(*args, **kwargs)
 
-
-def _real(function):
-    """A function of one number whose result is a real, as in kernels; they name the number."""
-    return lambda x: float(function(x))
-
-
-# By the names of operations.
-_OF_PYTHON = {
-    **{name: _real(getattr(math, name)) for name in "sqrt exp log sin cos tan asin acos tanh floor ceil".split()},
-    "round": _real(round),
-    "abs": lambda x: abs(x),
-    "atan2": lambda x1, x2: math.atan2(x1, x2),
-    "**": lambda base, exponent: base**exponent,
-    "min": min,
-    "max": max,
-    "select": lambda cond, x1, x2: x1 if cond else x2,
-}
 
 UNARY = {name: Operation(name, "x") for name in "sqrt exp log sin cos tan asin acos tanh floor ceil round abs popcnt clz ffs".split()}
 BINARY = {name: Operation(name, "x1 x2") for name in "raw_div raw_mod bit_shr atan2".split()}

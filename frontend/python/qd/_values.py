@@ -70,6 +70,11 @@ def is_number(value):
     return isinstance(value, (bool, int, float)) or (hasattr(value, "dtype") and hasattr(value, "item") and value.ndim == 0)
 
 
+def plain(number):
+    """A number of Python, of one of NumPy, whose arithmetic is its own."""
+    return number.item() if hasattr(number, "item") else number
+
+
 def leaves(value):
     """A value, or those in a tuple."""
     if type(value) is not tuple:

@@ -5,34 +5,37 @@ scalars.
 """
 
 from math import e, inf, nan, pi
+from math import frexp as _frexp
 from math import log as _log
 from typing import Any
 
 from qd import _later, _operations
-from qd._dtypes import f32, f64, i32, i64, u32
+from qd._dtypes import f64, i32, i64, u32
 from qd._functions import func, pyfunc, static, static_assert, template
+from qd._numbers import dtype_of as _dtype_of
 from qd._operations import BIT_CAST as bit_cast
 from qd._operations import CAST as cast
 from qd._operations import MAX as max
 from qd._operations import MIN as min
 from qd._operations import POW as pow
 from qd._operations import SELECT as select
+from qd._values import is_number as _is_number
 
 globals().update({**_operations.UNARY, **_later.MATH})
 atan2 = _operations.BINARY["atan2"]
 floor, log, sqrt = (_operations.UNARY[name] for name in ("floor", "log", "sqrt"))
 
 
-@func
+@pyfunc
 def zero(x):
     """0, of a value's type."""
-    return cast(0, x.dtype)
+    return cast(0, static(_dtype_of(x)))
 
 
-@func
+@pyfunc
 def one(x):
     """1, of a value's type."""
-    return cast(1, x.dtype)
+    return cast(1, static(_dtype_of(x)))
 
 
 @pyfunc
@@ -41,11 +44,13 @@ def rsqrt(x):
     return 1 / sqrt(x)
 
 
-@func
+@pyfunc
 def frexp(x):
     """The mantissa, from 0.5 to 1 or of a negative value from −1 to −0.5, and the exponent of two that a value is their
     product of, as i32. Zeros, infinities and NaNs are their own mantissa; their exponent is 0."""
-    static_assert(x.dtype.is_real, "frexp takes real inputs only")
+    static_assert(_dtype_of(x).is_real, "frexp takes real inputs only")
+    if static(_is_number(x)):
+        return _frexp(x)
     is_double = static(x.dtype == f64)
     integer = static(i64 if is_double else i32)
     # Bits of the mantissa, and the exponent of 0.5 as it is stored.
@@ -91,10 +96,11 @@ def isinf(x):
     return abs(x) == inf
 
 
-@func
+@pyfunc
 def sign(x):
     """−1, 0 or 1, of the value's type; 0 of a NaN."""
-    return cast(x > 0, x.dtype) - cast(x < 0, x.dtype)
+    dtype = static(_dtype_of(x))
+    return cast(x > 0, dtype) - cast(x < 0, dtype)
 
 
 @pyfunc
@@ -121,10 +127,10 @@ def mod(x, y):
     return x - y * floor(x / y)
 
 
-@func
+@pyfunc
 def step(edge, x):
     """0 below an edge, and 1 from it on, of the type of `x`."""
-    return cast(x >= edge, x.dtype)
+    return cast(x >= edge, static(_dtype_of(x)))
 
 
 @pyfunc
@@ -134,27 +140,33 @@ def smoothstep(low, high, x):
     return t * t * (3 - 2 * t)
 
 
-@func
+@pyfunc
 def _number(x, number: template()):
     """A number, as precise as a value is."""
-    if static(x.dtype.is_real):
-        return x.dtype(number)
+    dtype = static(_dtype_of(x))
+    if static(dtype.is_real):
+        return dtype(number)
     return number
 
 
-@func
+@pyfunc
 def log2(x):
     """The logarithm to the base of 2."""
-    return log(x) / _number(x, static(_log(2)))
+    return _over(log(x), static(_log(2)))
 
 
-@func
+@pyfunc
+def _over(x, number: template()):
+    return x / _number(x, number)
+
+
+@pyfunc
 def degrees(x):
     """An angle in degrees, given in radians."""
     return x * _number(x, static(180 / pi))
 
 
-@func
+@pyfunc
 def radians(x):
     """An angle in radians, given in degrees."""
     return x * _number(x, static(pi / 180))

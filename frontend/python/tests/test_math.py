@@ -207,3 +207,98 @@ def test_mathematics_of_both_worlds():
         qd.sqrt(-1.0)
     with pytest.raises(TypeError):
         qd.sqrt()
+
+
+SCALARS = {
+    qd.i32: [0, 1, -1, 5, 2**31 - 1, -(2**31)],
+    qd.u32: [0, 1, 2**31, 2**32 - 1],
+    qd.i64: [0, -1, 2**40, 2**63 - 1, -(2**63), 2**62 + 2**38 + 1],
+    qd.u64: [0, 1, 2**64 - 1],
+    qd.f32: [0.0, -0.0, 0.5, -2.75, 3e9, -3e9, math.inf, -math.inf, math.nan],
+    qd.f64: [0.1, -7.5, 1e300, -1e300, 1e-310, 2.0**53 + 2, math.nan],
+}
+KINDS = {qd.i32: np.int32, qd.u32: np.uint32, qd.i64: np.int64, qd.u64: np.uint64, qd.f32: np.float32, qd.f64: np.float64}
+
+
+def same(a, b):
+    return a == b and math.copysign(1, a) == math.copysign(1, b) or (a != a and b != b)
+
+
+@pytest.mark.parametrize("dtype", SCALARS, ids=str)
+def test_numbers_of_numpy_are_cast_as_in_kernels(dtype):
+    @qd.pyfunc
+    def casts(x):
+        return qd.cast(x, qd.i8), qd.cast(x, qd.u16), qd.cast(x, int), qd.cast(x, dtype=qd.u64), qd.cast(x, qd.u1), qd.cast(x, qd.f32), qd.cast(x, qd.f64)
+
+    @qd.kernel
+    def k(x: dtype) -> (qd.i8, qd.u16, qd.i32, qd.u64, qd.u1, qd.f32, qd.f64):
+        return casts(x)
+
+    for value in map(KINDS[dtype], SCALARS[dtype]):
+        # With the numbers of Python that have the same value, too.
+        for given in (value, value.item()):
+            made, expected = casts(given), k(given)
+            assert [type(each) for each in made] == [int, int, int, int, bool, float, float]
+            assert all(map(same, made, expected)), (given, made, expected)
+
+
+@pytest.mark.parametrize("dtype, other", [(qd.i32, qd.f32), (qd.u32, qd.i32), (qd.i64, qd.f64), (qd.u64, qd.i64)], ids=str)
+def test_bits_of_numbers_of_numpy_are_those_of_kernels(dtype, other):
+    @qd.pyfunc
+    def bits(x):
+        return qd.popcnt(x), qd.clz(x), qd.ffs(x), qd.bit_cast(qd.bit_cast(x, other), dtype), qd.bit_cast(x, dtype=other)
+
+    @qd.kernel
+    def k(x: dtype) -> (qd.i32, qd.i32, qd.i32, dtype, other):
+        return bits(x)
+
+    for value in map(KINDS[dtype], SCALARS[dtype]):
+        made, expected = bits(value), k(value)
+        assert all(map(same, made, expected)), (value, made, expected)
+
+
+def test_bits_of_pythons_numbers():
+    assert (qd.clz(1), qd.clz(2**31), qd.clz(2**32), qd.popcnt(-1), qd.ffs(0), qd.ffs(-8)) == (31, 0, 31, 32, 0, 4)
+    qd.init(default_ip=qd.i64)
+    assert (qd.clz(1), qd.popcnt(-1)) == (63, 64)
+    # As many as the type has.
+    assert qd.bit_cast(1.0, qd.i32) == 0x3F800000 and qd.bit_cast(1.0, qd.i64) == 0x3FF << 52
+    assert qd.bit_cast(0xBF800000, qd.f32) == -1.0 and qd.bit_cast(-1, qd.u8) == 255
+    for call, message in [
+        (lambda: qd.bit_cast(256, qd.u8), "256 has more bits than 'u8'"),
+        (lambda: qd.bit_cast(np.int64(1), qd.f32), "not from 'i64' to 'f32'"),
+        (lambda: qd.bit_cast(0.5, qd.u8), "not from 'f64' to 'u8'"),
+        (lambda: qd.cast(1, str), "a type is expected"),
+        (lambda: qd.popcnt(1.0), "'popcnt' takes integral inputs only, however 'f64' is provided"),
+        (lambda: qd.clz(np.uint8(1)), "'clz' takes integers of 32 and 64 bits, however 'u8' is provided"),
+        (lambda: qd.ffs(2**64), "has more than 64 bits"),
+        (lambda: qd.zero("0"), "'str' is no type of a number"),
+    ]:
+        with pytest.raises(qd.QuadrantsTypeError, match=message):
+            call()
+
+
+@pytest.mark.parametrize("dtype", SCALARS, ids=str)
+def test_functions_that_are_of_the_type_of_a_number(dtype):
+    @qd.pyfunc
+    def several(x):
+        return qd.zero(x), qd.one(x), qd.math.sign(x), qd.math.step(2, x)
+
+    @qd.kernel
+    def k(x: dtype) -> (dtype, dtype, dtype, dtype):
+        return several(x)
+
+    for value in map(KINDS[dtype], SCALARS[dtype]):
+        for given in (value, value.item()):
+            made, expected = several(given), k(given)
+            assert {type(each) for each in made} == {float if dtype.is_real else int}
+            assert all(map(same, made, expected)), (given, made, expected)
+
+
+def test_mathematics_of_numbers_of_either_kind():
+    for x in (0.1, 8.0, -2.5, 5e-324, math.inf):
+        assert qd.frexp(x) == math.frexp(x) and qd.frexp(np.float32(x)) == math.frexp(np.float32(x))
+        assert qd.math.degrees(x) == pytest.approx(math.degrees(x)) and qd.math.radians(np.float64(x)) == pytest.approx(math.radians(x))
+    assert qd.math.log2(8) == 3.0 and qd.math.log2(np.float32(0.25)) == -2.0 and qd.math.degrees(1) == pytest.approx(57.29577951308232, rel=1e-15)
+    with pytest.raises(AssertionError, match="frexp takes real inputs only"):
+        qd.frexp(1)
