@@ -29,6 +29,8 @@ class Loop:
         # Of one that is unrolled, how deep it stands, and the jump by which its round has been left.
         self.unrolled_at = unrolled_at
         self.left = None
+        # How often what has been traced of it may leave its round.
+        self.jumps = 0
 
 
 def _targets(node):
@@ -284,7 +286,11 @@ class Loops(Statements):
     def _jump(self, node, flag):
         loop = self.frame.loops[-1]
         if loop.unrolled_at is None:
-            self.ask(node, "set", getattr(loop, flag), self.ask(node, "boolean", True))
+            variable = getattr(loop, flag)
+            if variable is None:
+                raise self.error(QuadrantsSyntaxError, node, "Cannot break out of a parallel loop")
+            loop.jumps += 1
+            self.ask(node, "set", variable, self.ask(node, "boolean", True))
             return
         if self.depth > loop.unrolled_at:
             message = f"Cannot {type(node).__name__.lower()} an unrolled loop under an if that is not static"

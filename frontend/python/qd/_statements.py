@@ -15,8 +15,9 @@ from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
 SEVERAL = (ast.Tuple, ast.List)
 
 
-def jumps(statements, kinds=(ast.Break, ast.Continue)):
-    """The first of statements that may leave the loop that they are in, or its round; None."""
+def jumps(statements, kinds):
+    """The first of statements of these kinds, which leave the loop that they are in, or its round; None. It may be in a branch that
+    is not taken."""
     for statement in statements:
         if isinstance(statement, kinds):
             return statement
@@ -35,13 +36,15 @@ class Statements(Calls):
 
     def block(self, statements):
         """Statements in order. What follows one that may leave the round is done only if it did not."""
+        loop = self.frame.loops[-1] if self.frame.loops else None
         for i, statement in enumerate(statements):
+            jumps_before = loop and loop.jumps
             self.statement(statement)
             rest = statements[i + 1 :]
-            loop = self.frame.loops[-1] if self.frame.loops else None
             if isinstance(statement, (ast.Break, ast.Continue)) or self.frame.is_done or (loop and loop.left):
                 return
-            if rest and loop and loop.unrolled_at is None and jumps([statement]):
+            # A branch that is not taken has none.
+            if rest and loop and loop.jumps > jumps_before:
                 flags = [self.made(statement, "get", flag) for flag in (loop.broken, loop.continued) if flag is not None]
                 left = flags[0] if len(flags) == 1 else self.binary(statement, "|", *flags)
                 self.ask(statement, "begin_if", self.ask(statement, "unary", "logic_not", left.number))

@@ -509,8 +509,6 @@ class Tracer(Loops):
         before = self.effects
         begin, end, dimensions = bounds = self._range(node, is_task=True)
         self._check_loop(node)
-        if (leaving := jumps(node.body, ast.Break)) is not None:
-            raise self.error(QuadrantsSyntaxError, leaving, "Cannot break out of a parallel loop")
         if not all(bound is None or bound.is_host for bound in _flat(bounds)):
             self._strided(node, bounds)
             return

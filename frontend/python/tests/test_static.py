@@ -103,3 +103,69 @@ def test_long_unrolled_loops_warn():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert k(100) == 4950
+
+
+@pytest.mark.parametrize("is_computed", [False, True], ids=["host", "device"])
+def test_a_break_of_a_parallel_loop_that_is_not_taken(is_computed):
+    @qd.kernel
+    def k(a: Ints, n: Ints, leaves: qd.template()):
+        for i in range(n[0] if qd.static(is_computed) else a.shape[0]):
+            a[i] += 1
+            if qd.static(leaves):
+                if a[i] > 2:
+                    break
+            a[i] += 10
+
+    a, n = np.zeros(4, np.int32), np.array([4], np.int32)
+    k(a, n, False)
+    assert a.tolist() == [11] * 4
+    # Nothing is asked that the loop without it would not be.
+    assert " If " not in k.record()
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)break\n *\^{5}\nCannot break out of a parallel loop"):
+        k(a, n, True)
+
+
+def test_what_follows_a_branch_that_is_not_taken():
+    @qd.kernel
+    def k(a: Ints, skips: qd.template(), ends: qd.template(), returns: qd.template()):
+        if qd.static(returns):
+            return
+        for i in a:
+            if qd.static(skips):
+                if i % 2 == 0:
+                    continue
+            elif qd.static(ends):
+                break
+            elif qd.static(returns):
+                return
+            for j in range(10):
+                if qd.static(ends):
+                    break
+                elif j == 3:
+                    continue
+                if j > 4:
+                    break
+                a[i] += 1
+            a[i] += 100
+
+    for given, expected in [((False, False, False), [104] * 4), ((True, False, False), [0, 104] * 2), ((False, False, True), [0] * 4), ((True, True, False), [0, 100] * 2)]:
+        a = np.zeros(4, np.int32)
+        k(a, *given)
+        assert a.tolist() == expected
+    with pytest.raises(qd.QuadrantsSyntaxError, match="Cannot break out of a parallel loop"):
+        k(a, False, True, False)
+
+
+def test_a_return_in_a_parallel_loop_is_an_error_where_it_is_taken():
+    @qd.kernel
+    def k(a: Ints, returns: qd.template()):
+        for i in a:
+            a[i] = 1
+            if qd.static(returns):
+                return
+
+    a = np.zeros(2, np.int32)
+    k(a, False)
+    assert a.tolist() == [1, 1]
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)return\n *\^{6}\nReturn inside non-static if/for is not supported"):
+        k(a, True)
