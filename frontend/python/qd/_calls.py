@@ -566,9 +566,8 @@ class Calls(Expressions):
         # In the order of the program, which that of keywords may not be.
         computed = {each: self.value(each) for each in sorted(arguments, key=lambda node: (node.lineno, node.col_offset))}
         values = [computed[argument] for argument in arguments]
-        is_pure = all(value.is_pure for value in values)
         if operation is SELECT:
-            return self.made(node, "select", *(value.number for value in values), is_pure=is_pure)
+            return self.made(node, "select", *(value.number for value in values), is_pure=all(value.is_pure for value in values))
         if len(values) == 1:
-            return self.made(node, "unary", operation.name, values[0].number, is_pure=is_pure)
-        return self.binary(node, operation.name, *values)
+            return self.operated_alone(node, operation.name, *values)
+        return self.operated(node, operation.name, *values)

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable
 
 from qd import _core
+from qd._checks import Check
 from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
 from qd._limits import Host
@@ -413,7 +414,24 @@ class Expressions:
         known = of_numbers(name, a, b) if is_number(a) and is_number(b) and name in _BINARY.values() else None
         if known is not None:
             return known
-        return self.binary(node, name, self.lift(node.left, a), self.lift(node.right, b), type(node.op) in _HOST)
+        return self.operated(node, name, self.lift(node.left, a), self.lift(node.right, b), type(node.op) in _HOST)
+
+    def operated(self, node, name, a, b, on_host=False):
+        """What an operator of the program makes of two values, which is checked in debug."""
+        result = self.binary(node, name, a, b, on_host)
+        if self._checks():
+            Check(self, node).binary(name, a, b, result)
+        return result
+
+    def operated_alone(self, node, name, operand, is_host=False):
+        """The same of one value."""
+        if name in ("neg", "abs") and self._checks():
+            Check(self, node).unary("-" if name == "neg" else name, operand)
+        return self.made(node, "unary", name, operand.number, is_host=is_host, is_pure=operand.is_pure)
+
+    def _checks(self):
+        """Whether operators are checked here: in debug, but not in the package's own functions."""
+        return self.config.debug and not any(frame.source.is_own for frame in (self.frame, *(frame for _, frame in self.frame.calls())))
 
     def binary(self, node, name, a, b, on_host=False):
         is_pure = a.is_pure and b.is_pure
@@ -428,8 +446,7 @@ class Expressions:
         if isinstance(node.op, ast.UAdd):
             return operand
         is_host = operand.is_host and isinstance(node.op, ast.USub)
-        name = _UNARY[type(node.op)]
-        return self.made(node, "unary", name, operand.number, is_host=is_host, is_pure=operand.is_pure)
+        return self.operated_alone(node, _UNARY[type(node.op)], operand, is_host)
 
     def on_Compare(self, node):
         for op in node.ops:

@@ -263,7 +263,7 @@ class Statements(Calls):
             if known is not MISSING and not isinstance(known, Spanning):
                 self._variable(node.target, known)
             old = self.lift(node.target, self.name(node.target))
-            new = self.binary(node, name, old, self.value(node.value))
+            new = self.operated(node, name, old, self.value(node.value))
             self.write(node.target, known, new)
             return
         if not isinstance(node.target, ast.Subscript):
@@ -274,7 +274,7 @@ class Statements(Calls):
             self.ask(node, "atomic", name, array.number, index.number, self.value(node.value).number)
             return
         old = self.made(node.target, "load", array.number, index.number)
-        new = self.binary(node, name, old, self.value(node.value))
+        new = self.operated(node, name, old, self.value(node.value))
         self.ask(node, "store", array.number, index.number, new.number)
 
     def do_If(self, node):

@@ -483,7 +483,7 @@ class Tracer(Loops):
             if statement in constants and self.is_static(statement.value):
                 self.do_Assign(statement)
             elif statement in constants:
-                value = self.expression(statement.value)
+                value = self._outside(statement.value, lambda: self.expression(statement.value))
                 is_number = not isinstance(value, (Array, tuple))
                 name = statement.targets[0].id
                 self.frame.scopes[-1][name] = self.lift(statement.value, value) if is_number else value
