@@ -15,7 +15,7 @@ const SMALL: &str = "{qd.tuning = {threads = 64, items = 20}}";
 
 /// Runs a kernel under many schedules; the results of each.
 fn under_all_schedules(text: &str, arguments: &[Argument], waves: &[u32]) -> Vec<Vec<Argument>> {
-    under_schedules(text, arguments, waves, 12)
+    under_schedules(text, arguments, waves, 6)
 }
 
 /// Runs a kernel in order and under as many hostile schedules; the results of each.
