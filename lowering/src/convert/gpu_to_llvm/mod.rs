@@ -42,10 +42,11 @@ pub use shuffle::{broadcast, broadcast_first, shuffle};
 use crate::{convert, targets::Target};
 use melior::{dialect::DialectHandle, ir::ValueLike};
 use qd_dialects::{
-    attributes::names,
+    attributes::{Kind, names},
     builder::Builder,
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, Value, bit_width, is_float, operations},
+    interfaces::accessed,
+    ir::{Op, OpExt, Value, bit_width, element_type, is_float, operations},
     melior,
     ops::{self, grid, simt},
 };
@@ -58,6 +59,8 @@ pub struct Setting<'t> {
     pub target: &'t Target,
     /// Lanes in a subgroup.
     pub wave: i64,
+    /// Whether there may be atomics in the body that become loops, which compare and swap until that holds.
+    pub has_swaps: bool,
 }
 
 /// What an op becomes at the builder's insertion point: its results.
@@ -114,6 +117,7 @@ pub fn convert<'c>(module: Op<'c>, target: &Target, hooks: &'static Hooks) -> Re
             hooks,
             target,
             wave: subgroup_size(op, target)?,
+            has_swaps: op.nested().into_iter().any(may_swap),
         };
         let root = match is_body(op) {
             true => kernel::convert(op, &setting)?,
@@ -137,6 +141,22 @@ fn subgroup_size<'c>(op: Op<'c>, target: &Target) -> Result<'c, i64> {
         _ if is_body(op) || op.nested().iter().any(is_ours) => convert::subgroup_size(op, target),
         // Nothing in it asks.
         _ => Ok(0),
+    }
+}
+
+/// Whether an op may become a loop that compares and swaps, or be part of one; a function that is called may have one.
+fn may_swap(op: Op<'_>) -> bool {
+    let name = op.full_name();
+    let is_native = || {
+        let kind = op.attr("kind").and_then(Kind::of);
+        let memory = accessed(op).and_then(|at| element_type(op.operand_values()[at].r#type()));
+        let is_word = |element| !is_float(element) && bit_width(element) >= 32;
+        memory.is_some_and(is_word) && kind.is_none_or(|kind| kind != Kind::Mul)
+    };
+    match name {
+        grid::AtomicCas::NAME | "memref.atomic_rmw" | "func.call" => true,
+        grid::AtomicRmw::NAME | grid::AtomicExchange::NAME => !is_native(),
+        _ => false,
     }
 }
 
