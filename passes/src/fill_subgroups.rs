@@ -210,6 +210,14 @@ impl<'c> Filling<'c> {
     /// An op that the lanes of a subgroup execute together.
     fn together(&mut self, op: Op<'c>) -> Result<'c> {
         if let Some(collective) = Collective::of(op) {
+            // Such as by how many lanes values rotate, which only the lanes that are there may have computed.
+            let decides = collective.uniform_operands().into_iter();
+            let decides: HashSet<_> = decides.map(|(_, value)| value.key()).collect();
+            for (operand, value) in op.operand_values().into_iter().enumerate() {
+                if decides.contains(&value.key()) {
+                    self.follow(op, operand);
+                }
+            }
             return collectives::fill(self, op, collective);
         }
         let decides: &[usize] = match op.full_name() {

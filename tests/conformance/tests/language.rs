@@ -402,6 +402,35 @@ fn collectives_of_elements() {
     report("collectives of elements");
 }
 
+/// By how many lanes values rotate, and whose is broadcast, are loaded: absent lanes have not loaded them.
+#[test]
+fn lanes_that_are_loaded() {
+    const LOADED: &str =
+        "qd.grid.kernel @main(%by: memref<?xi32>, %a: memref<?xi32>, %o: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %a, %c0 : memref<?xi32>
+  qd.grid.for_each %i to %n subgroups(partial) {
+    %lane = memref.load %by[%c0] : memref<?xi32>
+    %x = memref.load %a[%i] : memref<?xi32>
+    %turned = qd.simt.rotate %x, %lane : i32
+    %same = qd.simt.broadcast %x, %lane : i32
+    %y = arith.subi %turned, %same : i32
+    memref.store %y, %o[%i] : memref<?xi32>
+  }
+}";
+    let subject = Subject::new(LOADED);
+    for &wave in waves() {
+        for (lane, n) in [(0, 1), (2, 3), (3, 70), (1, 257)] {
+            let values = (0..n).map(|i| i * i - 7).collect();
+            let zeros = vec![0; n as usize];
+            let data = all([vec![lane], values, zeros].map(Data::I32));
+            let about = format!("lane {lane} of {n} elements in subgroups of {wave}");
+            subject.check(wave, &data, &about);
+        }
+    }
+    report("lanes that are loaded");
+}
+
 /// A mean that one phase leaves to the next, a total that an algorithm leaves, and a flag.
 const SCRATCH: &str = "
 qd.grid.kernel @main(%a: memref<?xi32>, %s: memref<?xi32>, %n: memref<i32>, %o: memref<?xf64>) {

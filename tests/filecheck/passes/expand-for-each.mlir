@@ -163,6 +163,23 @@ qd.grid.kernel @blocks(%len: index, %a: memref<?xi32>) {
 
 // -----
 
+// By how many lanes values rotate is loaded by the lanes that are there, and so known to all of them.
+// CHECK-LABEL: qd.grid.kernel @rotated(
+// CHECK:             %[[LOADED:.*]]:2 = scf.if
+// CHECK:             %[[DELTA:.*]] = qd.simt.broadcast_first %[[LOADED]]#0 : i32
+// CHECK:             qd.simt.rotate %[[LOADED]]#1, %[[DELTA]] : i32
+qd.grid.kernel @rotated(%len: index, %by: memref<?xi32>, %a: memref<?xi32>) {
+  %c0 = arith.constant 0 : index
+  qd.grid.for_each %i to %len subgroups(partial) {
+    %delta = memref.load %by[%c0] : memref<?xi32>
+    %x = memref.load %a[%i] : memref<?xi32>
+    %y = qd.simt.rotate %x, %delta : i32
+    memref.store %y, %a[%i] : memref<?xi32>
+  }
+}
+
+// -----
+
 // Absent lanes follow the others, which must agree before they do.
 qd.grid.kernel @divergent(%len: index, %a: memref<?xi32>) {
   // expected-note @+3 {{this 'arith.addi' is not the same in all lanes}}
