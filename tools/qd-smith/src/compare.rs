@@ -123,9 +123,10 @@ fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
             "slots of scratch, but needs",
             &["is as long as its formula says", WITHIN],
         ),
+        // Lanes beyond the elements are beyond a buffer, too, and nothing says which is told first.
         (
             "promises that its elements fill subgroups",
-            &["fill subgroups"],
+            &["fill subgroups", "is within the extent"],
         ),
     ];
     if fault.contains(DOUBTFUL) {
