@@ -11,6 +11,9 @@ use qd_conformance::{Main, difference, execute, interpret_printing, open};
 use qd_frontend::{Diagnostics, Parsed, Source, compile_text};
 use std::sync::{Arc, Mutex};
 
+/// What a target's name ends in where kernels are compiled with checks.
+pub const CHECKED: &str = ",checked";
+
 /// The subgroup size that a target names.
 pub fn wave_of(target: &str) -> Option<u32> {
     target.split(',').find_map(|option| {
@@ -58,7 +61,7 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
             },
         };
         stage(format!("compilation for {target}"));
-        let checks = if program.is_checked { ",checked" } else { "" };
+        let checks = if program.is_checked { CHECKED } else { "" };
         let main = match compile(&text, &format!("{target}{checks}")) {
             Ok(main) => main,
             Err(said) => {

@@ -19,6 +19,7 @@ mod worker;
 use clap::{Args, Parser, Subcommand};
 use std::{
     env, fs,
+    io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     sync::atomic::Ordering,
@@ -139,8 +140,19 @@ fn main() -> ExitCode {
         Task::Run(run) => try_all(&run),
         Task::Show { seed } => {
             let program = generate::generate(seed, &mut forms::Forms::default());
-            println!("{}", report::pretty(&program.text()));
-            Ok(true)
+            let checks = match program.is_checked {
+                true => format!(
+                    "// Is compiled with checks: --target=cpu{}\n",
+                    compare::CHECKED
+                ),
+                false => String::new(),
+            };
+            let text = report::pretty(&program.text());
+            // Who has seen enough closes the pipe.
+            match writeln!(io::stdout(), "{checks}{text}") {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error.to_string()),
+                _ => Ok(true),
+            }
         }
         Task::Worker { corpus } => worker::run(&corpus).map(|()| true),
     };

@@ -1,6 +1,7 @@
 //! Writes findings to files, one for each distinct failure.
 
 use crate::{
+    compare,
     job::{Finding, Kind},
     program::{Contents, Parameter, Program},
 };
@@ -105,7 +106,12 @@ impl Findings {
         seed: u64,
         program: &Program,
     ) -> Result<(), String> {
-        let wave = crate::compare::wave_of(&finding.target).unwrap_or(32);
+        let wave = compare::wave_of(&finding.target).unwrap_or(32);
+        let checks = if program.is_checked {
+            compare::CHECKED
+        } else {
+            ""
+        };
         let target = match finding.target.as_str() {
             "" => "cpu",
             target => target,
@@ -124,7 +130,7 @@ impl Findings {
         let printed = printed.join(" ");
         let text = format!(
             "// {} of qd-smith's kernel {seed} on {target}:\n{}\n\
-             // RUN: qd-run %s --target={target} {arguments} {printed} > %t.target\n\
+             // RUN: qd-run %s --target={target}{checks} {arguments} {printed} > %t.target\n\
              // RUN: qd-run %s --interpret --wave={wave} {arguments} {printed} > %t.reference\n\
              // RUN: diff %t.reference %t.target\n\n{}",
             finding.kind,
