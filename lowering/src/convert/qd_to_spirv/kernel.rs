@@ -2,8 +2,8 @@
 //!
 //! `docs/rationale/vulkan.md` documents the kernel arguments. They are read as a
 //! structure whose members have the arguments' own types, so that no address is
-//! ever a number: SPIR-V has pointers to structures in memory, from which drivers
-//! can derive more.
+//! a number, but for that of an atomic on 8 or 16 bits: SPIR-V has pointers to
+//! structures in memory, from which drivers can derive more.
 
 use super::{
     atomics,
