@@ -71,7 +71,10 @@ fn code(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<Vec<u8>>, Compile
 fn each(parts: &[Op<'_>], setting: &Setting<'_>) -> Result<Vec<String>, CompileError> {
     let machine = machine(setting)?;
     let made = llvm::emit_each(&[(parts, &machine)], llvm::Output::Assembly, is_kernel)?;
-    let text = |bytes: &Vec<u8>| ptx::narrow_stores(&String::from_utf8_lossy(bytes));
+    let text = |bytes: &Vec<u8>| {
+        let text = String::from_utf8_lossy(bytes);
+        ptx::used_acquires(&ptx::narrow_stores(&text))
+    };
     Ok(made.iter().map(text).collect())
 }
 
