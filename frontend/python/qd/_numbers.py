@@ -55,6 +55,26 @@ def _bit_cast(x, dtype):
     return to.of_bits(own.bits_of(plain(x)))
 
 
+def _raw_div(x1, x2):
+    if not (isinstance(plain(x1), int) and isinstance(plain(x2), int)):
+        return x1 / x2
+    quotient = abs(plain(x1)) // abs(plain(x2))
+    return quotient if (x1 < 0) == (x2 < 0) else -quotient
+
+
+def _raw_mod(x1, x2):
+    if not (isinstance(plain(x1), int) and isinstance(plain(x2), int)):
+        return math.fmod(x1, x2)
+    return plain(x1) - plain(x2) * _raw_div(x1, x2)
+
+
+def _bit_shr(x1, x2):
+    dtype = dtype_of(x1)
+    if dtype.is_real or dtype_of(x2).is_real:
+        raise QuadrantsTypeError(f"unsupported operand type(s) for 'bit_shr': '{dtype}' and '{dtype_of(x2)}'")
+    return dtype.of_bits(dtype.bits_of(plain(x1)) >> plain(x2))
+
+
 def _of_bits(name, count):
     """A function of the bits of an integer, and of how many its type has."""
 
@@ -78,6 +98,9 @@ OF_NUMBERS = {
     **{name: _real(getattr(math, name)) for name in "sqrt exp log sin cos tan asin acos tanh floor ceil".split()},
     "round": _real(round),
     "abs": lambda x: abs(x),
+    "raw_div": _raw_div,
+    "raw_mod": _raw_mod,
+    "bit_shr": _bit_shr,
     "atan2": lambda x1, x2: math.atan2(x1, x2),
     "**": lambda base, exponent: base**exponent,
     "min": min,

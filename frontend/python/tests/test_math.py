@@ -257,6 +257,31 @@ def test_bits_of_numbers_of_numpy_are_those_of_kernels(dtype, other):
         assert all(map(same, made, expected)), (value, made, expected)
 
 
+@pytest.mark.parametrize("dtype", [qd.i32, qd.u32, qd.i64], ids=str)
+def test_quotients_and_shifts_of_numbers_are_those_of_kernels(dtype):
+    @qd.pyfunc
+    def parts(x, y):
+        return qd.raw_div(x, y), qd.raw_mod(x, y), qd.bit_shr(x, 3)
+
+    @qd.kernel
+    def k(x: dtype, y: dtype) -> (dtype, dtype, dtype):
+        return parts(x, y)
+
+    kind = KINDS[dtype]
+    for x in map(kind, SCALARS[dtype]):
+        for y in (kind(1), kind(3), kind(7), np.iinfo(kind).max):
+            made, expected = parts(x, kind(y)), k(x, kind(y))
+            assert all(map(same, made, expected)), (x, y, made, expected)
+
+
+def test_quotients_of_reals_and_pythons_numbers():
+    assert (qd.raw_div(-7, 2), qd.raw_mod(-7, 2), qd.raw_div(7, -2), qd.raw_mod(7, -2)) == (-3, -1, -3, 1)
+    assert (qd.raw_div(7.0, 2), qd.raw_mod(-7.5, 2)) == (3.5, -1.5)
+    assert (qd.bit_shr(-1, 1), qd.bit_shr(np.int8(-1), 1), qd.bit_shr(8, 2)) == (2**31 - 1, 127, 2)
+    with pytest.raises(qd.QuadrantsTypeError, match="unsupported operand type.* 'bit_shr': 'f64' and 'i32'"):
+        qd.bit_shr(1.0, 1)
+
+
 def test_bits_of_pythons_numbers():
     assert (qd.clz(1), qd.clz(2**31), qd.clz(2**32), qd.popcnt(-1), qd.ffs(0), qd.ffs(-8)) == (31, 0, 31, 32, 0, 4)
     qd.init(default_ip=qd.i64)
