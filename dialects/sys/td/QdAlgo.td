@@ -369,8 +369,9 @@ def Algo_ParallelSortOp : Algo_Op<"parallel_sort", ["Key", "Value"], "None"> {
   let summary = "odd-even merge sort, in place (deprecated: use sort)";
   let description = [{
     Batcher's odd–even merge sort of all keys, ascending, with their values. Not
-    stable. It has no count and no scratch. It is kept for existing code; use
-    `qd.algo.sort`.
+    stable. Keys are ordered as by [`qd.algo.sort`](algo.md#qdalgosort-qdalgosortop),
+    NaNs and zeros among them. It has no count and no scratch. It is kept for
+    existing code; use `qd.algo.sort`.
 
     ```mlir
     qd.algo.parallel_sort keys(%k : memref<?xi32>) values(%v : memref<?xf32>)
