@@ -115,7 +115,15 @@ fn compile(text: &str, target: &str) -> Result<Main, String> {
 /// How a target may tell of a fault that the interpreter ended in, where the program is meant to have it.
 fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
     const WITHIN: &str = "is within its capacity and its buffers";
-    const OF_CHECKS: [(&str, &[&str]); 7] = [
+    const OF_CHECKS: [(&str, &[&str]); 9] = [
+        (
+            " with stride ",
+            &["is within the buffer that it is a part of"],
+        ),
+        (
+            "is out of bounds: sizes",
+            &["is within the buffer that it is of"],
+        ),
         ("is out of bounds: index", &["is within the extent"]),
         ("divides by zero", &["the divisor of 'arith."]),
         ("has a negative count", &["is not negative"]),

@@ -131,7 +131,11 @@ impl Generator<'_> {
         } else {
             0
         };
-        let length = self.length - first;
+        let beyond = match is_part && !self.phase.is_function {
+            true => self.too_many(),
+            false => 0,
+        };
+        let length = self.length - first + beyond;
         let part = match is_part {
             true => {
                 let part = self.memory(format!("memref<?x{ty}, strided<[1], offset: ?>>"));

@@ -198,7 +198,7 @@ impl Generator<'_> {
         let Some(of) = self.whole() else { return };
         let Buffer { value, ty, .. } = self.buffers[of];
         let (first, stride) = (self.random.usize(0..self.length), self.random.usize(1..4));
-        let length = (self.length - first).div_ceil(stride);
+        let length = (self.length - first).div_ceil(stride) + self.too_many();
         let view = self.memory(format!("memref<?x{ty}, strided<[{stride}], offset: ?>>"));
         let at = self.constant(Ty::Index, first as i64);
         let extent = self.constant(Ty::Index, length as i64);
@@ -217,7 +217,7 @@ impl Generator<'_> {
         let Buffer { value, ty, .. } = self.buffers[of];
         let columns = self.random.usize(1..9);
         let first = self.random.usize(0..=self.length - columns);
-        let rows = (self.length - first) / columns;
+        let rows = (self.length - first) / columns + self.too_many();
         let view = self.memory(format!("memref<?x?x{ty}, strided<[?, 1], offset: ?>>"));
         let numbers = [first, rows, columns, columns];
         let mut operands = vec![value];
@@ -229,6 +229,14 @@ impl Generator<'_> {
         );
         self.push("memref.reinterpret_cast", &properties, &operands, &[view]);
         self.seen(of, view, rows * columns, Some(columns));
+    }
+
+    /// By how many elements a view is too long: none, but once in a checked program.
+    pub(super) fn too_many(&mut self) -> usize {
+        match self.may_fail(2) {
+            true => self.random.usize(1..1000),
+            false => 0,
+        }
     }
 
     /// A few elements of a buffer, copied to memory that nobody passes.
