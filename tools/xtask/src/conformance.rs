@@ -90,7 +90,8 @@ const FIXED: [&str; 2] = ["cpu,wave=8,fixed", "amdgpu:gfx1100,wave=32,fixed"];
 
 /// Lavapipe, at one size, likewise.
 const FIXED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,fixed", 8);
-/// The programs whose results are the same at every size, and the target on which the search chooses it.
+/// The programs whose results are the same at every size, but for the algorithms, which take long; and the target on which the
+/// search chooses it.
 const CHOSEN: [&str; 6] = [
     "aliasing",
     "checked",
