@@ -64,17 +64,20 @@ pub(super) fn match_any<'c>(
     Ok(vec![peers.to_i64().value()])
 }
 
-/// A ballot of each bit that counts.
+/// A ballot of each bit that counts. In code with a loop that compares and swaps words are matched instead:
+/// there `ptxas` (12.9 to 13.5) runs out of predicates for several of these ballots and gives up, or computes
+/// another mask.
 pub(super) fn match_by_ballots<'c>(
     b: &Builder<'c>,
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
+    if setting.has_swaps {
+        return match_any(b, op, setting);
+    }
     let value = b.v(simt::MatchAny::cast(op).value()).to_i32();
     let bits = op.attr("bits").and_then(attributes::int).unwrap_or(32);
-    Ok(vec![
-        who_agrees(value, bits, setting.has_swaps).to_i64().value(),
-    ])
+    Ok(vec![who_agrees(value, bits).to_i64().value()])
 }
 
 /// Which lanes have the same lowest bits: those that agree in each.
@@ -87,11 +90,7 @@ pub(super) fn match_by_ballots<'c>(
 /// The value is flipped twice, by ones of which the driver does not know that they
 /// are. Where it can tell that a bit is the same in all lanes, or that it is clear,
 /// it votes in its uniform unit, and CUDA 13.0 gets some of those votes wrong.
-///
-/// In code with a loop that compares and swaps, `ptxas` (12.9 to 13.5) runs out of predicates
-/// for eight and more of these votes, and gives up. `by_words` says whether the masks are turned
-/// by words that are made of the bits instead, which takes an instruction more a bit.
-fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64, by_words: bool) -> V<'b, 'c> {
+fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64) -> V<'b, 'c> {
     let b = value.builder();
     // All bits set, which the compiler cannot tell: it would fold a constant away, and with it
     // the flips.
@@ -103,19 +102,12 @@ fn who_agrees<'b, 'c>(value: V<'b, 'c>, bits: i64, by_words: bool) -> V<'b, 'c> 
     ptx += "; lop3.b32 d, $1, $2, $2, 0xc3; ";
     for bit in 0..bits {
         ptx += &format!(
-            "and.b32 bit, d, {}; setp.ne.b32 p, bit, 0; vote.sync.ballot.b32 b{bit}, p, -1; ",
+            "and.b32 bit, d, {}; setp.ne.b32 p, bit, 0; vote.sync.ballot.b32 b{bit}, p, -1; \
+             @!p mad.lo.s32 b{bit}, b{bit}, $2, $2; ",
             1 << bit
         );
-        ptx += &match (by_words, bit) {
-            (false, _) => format!("@!p mad.lo.s32 b{bit}, b{bit}, $2, $2; "),
-            // Equal, of two words; and equal, of all so far.
-            (true, 0) => "bfe.s32 bit, d, 0, 1; lop3.b32 b0, b0, bit, bit, 0xc3; ".into(),
-            (true, _) => {
-                format!("bfe.s32 bit, d, {bit}, 1; lop3.b32 b0, b0, b{bit}, bit, 0x90; ")
-            }
-        };
     }
-    let mut others = if by_words { 0..0 } else { 1..bits };
+    let mut others = 1..bits;
     while let Some(bit) = others.next() {
         ptx += &match others.next() {
             Some(next) => format!("lop3.b32 b0, b0, b{bit}, b{next}, 0x80; "),

@@ -1,15 +1,15 @@
 // Lanes with equal values are found by a ballot of each bit. In a kernel with a loop that compares and swaps, which an atomic minimum
-// of floats becomes, no predicate is used after its ballot: the driver's compiler would run out of them.
+// of floats becomes, they are found by words: the driver's compiler would run out of predicates.
 // RUN: qd-translate %s --target=nvptx:sm_90 --emit=asm | FileCheck %s
 
 // CHECK-LABEL: .visible .entry plain
 // CHECK:         vote.sync.ballot.b32 b7, p, -1; @!p mad.lo.s32 b7
-// CHECK-NOT:     bfe.s32
 // CHECK-LABEL: .visible .entry swaps
 // CHECK:         cas.b32
-// CHECK-NOT:     @!p
-// CHECK:         vote.sync.ballot.b32 b7, p, -1; bfe.s32 bit, d, 7, 1; lop3.b32 b0, b0, b7, bit, 0x90;
-// CHECK-NOT:     @!p
+// CHECK-NOT:     vote.sync.ballot
+// CHECK:         shl.b32 [[WORD:%r[0-9]+]], {{%r[0-9]+}}, 24;
+// CHECK-NEXT:    match.any.sync.b32 {{%r[0-9]+}}, [[WORD]], -1;
+// CHECK-NOT:     vote.sync.ballot
 qd.grid.kernel @plain(%a: memref<?xi32>, %o: memref<?xi64>) {
   %one = arith.constant 1 : index
   qd.grid.phase blocks(%one) threads(64) {
