@@ -11,7 +11,7 @@
 //! | `exclusive_scan` | the inclusive one, shifted by a lane, identity in front |
 //! | `segmented_reduce` | a ballot of heads, distance to the last one by `clz`, and a scan bounded by it |
 //! | `bitonic_sort_kv` | the bitonic network |
-//! | `all`, `any`, `all_equal`, `count_true`, `ballot_first_n`, `match_any` | ballots |
+//! | `all`, `any`, `all_equal`, `count_true`, `ballot_first_n`, `match_any`, `match_all`, `active_mask` | ballots |
 //! | `broadcast_first`, `rotate`, `elect`, `lanemask` | shuffles and arithmetic |
 //! | `block.*` | the same in each subgroup, its totals through shared memory; or shared memory alone |
 //! | `block.radix_rank` | a match in each subgroup, or a ballot a bit, or atomics, counted in shared memory |
@@ -109,6 +109,8 @@ const EXPANSIONS: &[(&str, &str, Expansion)] = &[
     (simt::CountTrue::NAME, EXPANSION, votes::count_true),
     (simt::BallotFirstN::NAME, EXPANSION, votes::ballot_first_n),
     (simt::MatchAny::NAME, EXPANSION, votes::match_any),
+    (simt::MatchAll::NAME, EXPANSION, votes::match_all),
+    (simt::ActiveMask::NAME, EXPANSION, votes::active_mask),
     (simt::Lanemask::NAME, EXPANSION, math::lanemask),
     (simt::BlockReduce::NAME, SUBGROUPS, |b, op, setting| {
         block::reduce(b, op, setting, Own::First)

@@ -316,7 +316,8 @@ def Simt_AllEqualOp : Simt_Collective<"all_equal", "Subgroup"> {
   let description = [{
     The result is in every lane of the subgroup, or of the tile. Floats are
     compared by `==`: a NaN equals nothing, so one NaN makes the result false,
-    and +0 equals −0. Bitcast to integers to compare bits.
+    and +0 equals −0. Bitcast to integers to compare bits. Of an `i1` it says whether
+    all lanes vote alike, as CUDA's `vote.uni` does.
 
     ```mlir
     %r = qd.simt.all_equal %v : f32
@@ -415,6 +416,49 @@ def Simt_MatchAnyOp : Simt_Collective<"match_any", "Subgroup"> {
   let results = (outs I64:$mask);
   let assemblyFormat = "$value (`bits` `(` $bits^ `)`)? attr-dict `:` type($value)";
   let hasVerifier = 1;
+}
+
+def Simt_MatchAllOp : Simt_Collective<"match_all", "Subgroup"> {
+  let resultUniformity = Simt_Uniform;
+  let summary = "mask of all lanes if they hold the same value, else 0";
+  let description = [{
+    The mask has the lanes that the subgroup has, as that of
+    `qd.simt.active_mask`. Bits are compared. Integers only: bitcast floats first;
+    `qd.simt.all_equal` compares floats as numbers.
+
+    Where some lanes alone take part, the others bring the value of one that does:
+
+    ```mlir
+    %lanes = qd.simt.match_all %value : i32
+
+    %part = qd.simt.ballot %takes_part
+    %one = math.cttz %part : i64
+    %lane = arith.trunci %one : i64 to i32
+    %theirs = qd.simt.broadcast %value, %lane : i32
+    %brought = arith.select %takes_part, %value, %theirs : i32
+    %all = qd.simt.match_all %brought : i32
+    %of_part = arith.andi %all, %part : i64
+    ```
+  }];
+  let arguments = (ins Qd_AnyInt:$value);
+  let results = (outs I64:$mask);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
+}
+
+def Simt_ActiveMaskOp : Simt_Collective<"active_mask", "Subgroup"> {
+  let resultUniformity = Simt_Uniform;
+  let summary = "mask of the lanes that the subgroup has";
+  let description = [{
+    All lanes come to it, as to every collective. The last subgroup of a block whose
+    threads are no multiple of the subgroup size has its first lanes alone; of a
+    full one the mask has as many bits as the subgroup has lanes.
+
+    ```mlir
+    %lanes = qd.simt.active_mask
+    ```
+  }];
+  let results = (outs I64:$mask);
+  let assemblyFormat = "attr-dict";
 }
 
 //===----------------------------------------------------------------------===//

@@ -118,6 +118,8 @@ fn is_of_masks(op: Op<'_>) -> bool {
         let masks = [
             simt::Ballot::NAME,
             simt::MatchAny::NAME,
+            simt::MatchAll::NAME,
+            simt::ActiveMask::NAME,
             simt::Lanemask::NAME,
         ];
         if masks.contains(&op.full_name()) {

@@ -89,6 +89,11 @@ fn votes_and_masks() {
             "i64",
             format!("%r = qd.simt.match_any %x : {element}"),
         ));
+        bodies.push((
+            element,
+            "i64",
+            format!("%r = qd.simt.match_all %x : {element}"),
+        ));
         for relation in ["lt", "le", "eq", "gt", "ge"] {
             let body = format!("%r = qd.simt.lanemask {relation} %y : {element}");
             bodies.push((element, element, body));

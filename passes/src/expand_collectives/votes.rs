@@ -102,13 +102,35 @@ pub(super) fn match_any<'c>(
     setting: &Setting,
 ) -> Result<'c, Vec<Value<'c>>> {
     let value = b.v(simt::MatchAny::cast(op).value());
-    let everyone = match setting.wave {
-        64 => -1,
-        wave => (1 << wave) - 1,
-    };
     let bits = op.attr("bits").and_then(attributes::int);
     let bits = bits.map_or(bit_width(value.ty()), |bits| bits as u32);
-    Ok(vec![peers(value, bits, b.i64(everyone)).value()])
+    Ok(vec![peers(value, bits, everyone(b, setting)).value()])
+}
+
+/// All lanes, if each equals the first.
+pub(super) fn match_all<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    let value = b.v(simt::MatchAll::cast(op).value());
+    let differs = value.ne(broadcast(value, b.i32(0)));
+    let is_same = b.ballot(differs).eq(0);
+    Ok(vec![is_same.select(everyone(b, setting), b.i64(0)).value()])
+}
+
+/// There all subgroups are full: those that were not have been filled.
+pub(super) fn active_mask<'c>(
+    b: &Builder<'c>,
+    _: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
+    Ok(vec![everyone(b, setting).value()])
+}
+
+/// A mask of all lanes.
+fn everyone<'b, 'c>(b: &'b Builder<'c>, setting: &Setting) -> V<'b, 'c> {
+    b.i64((u64::MAX >> (64 - setting.wave)) as i64)
 }
 
 /// Those of `among` whose lowest `bits` bits are this lane's.

@@ -29,6 +29,7 @@ pub(super) fn expand(op: Op<'_>) {
         | simt::Rotate::NAME => widen(op, 1, &|_, _| Widening::Bits),
         simt::AllEqual::NAME => widen(op, 1, &|_, r#type| equality(r#type)),
         simt::MatchAny::NAME => match_any(op),
+        simt::MatchAll::NAME => widen(op, 1, &|_, _| Widening::Bits),
         simt::BitonicSortKv::NAME => widen(op, 2, &|i, r#type| {
             let unsigned = ["unsigned_key", "unsigned_value"][i];
             match (is_float(r#type), op.attr(unsigned).is_some()) {

@@ -27,7 +27,9 @@ const COLLECTIVES: &[(&str, Filled)] = &[
     (simt::Ballot::NAME, predicate),
     (simt::BallotFirstN::NAME, predicate),
     (simt::CountTrue::NAME, predicate),
-    (simt::MatchAny::NAME, match_any),
+    (simt::MatchAny::NAME, present),
+    (simt::MatchAll::NAME, match_all),
+    (simt::ActiveMask::NAME, present),
     (simt::Reduce::NAME, combine),
     (simt::ReduceAll::NAME, combine),
     (simt::InclusiveScan::NAME, combine),
@@ -126,9 +128,15 @@ fn all_equal<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     op.set_operand_at(0, choose(b.v(filling.there), value, first));
 }
 
-fn match_any<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
+/// Added lanes are in no mask.
+fn present<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
     let there = b.ballot(b.v(filling.there));
     after(op, |b, mask| mask & b.v(there.value()));
+}
+
+fn match_all<'c>(filling: &Filling<'c>, b: &Builder<'c>, op: Op<'c>) {
+    all_equal(filling, b, op);
+    present(filling, b, op);
 }
 
 /// The largest pairs, which come last.

@@ -258,6 +258,20 @@ fn votes_and_masks() {
             "i1",
             None,
         );
+        let halves = "%rw = arith.constant 32 : i64
+    %rh = arith.shrui %rm, %rw : i64
+    %rb = arith.xori %rm, %rh : i64
+    %r = arith.trunci %rb : i64 to i32";
+        kernel.op(
+            &format!("%rm = qd.simt.match_all %v : {type}\n {halves}"),
+            "i32",
+            None,
+        );
+        kernel.op(
+            &format!("%rm = qd.simt.active_mask\n {halves}"),
+            "i32",
+            None,
+        );
         for n in [1, 2, 31, 32] {
             kernel.op(&format!("%r = qd.simt.ballot_first_n {n} %p"), "i32", None);
         }

@@ -33,7 +33,8 @@ fn apply(name: &str, from: &str, to: &str) -> String {
         "ballot" => narrow(format!("{holds}\n %{to}r = {op} %{to}p")),
         "count_true" => format!("{holds}\n %{to} = {op} %{to}p"),
         "ballot_first_n" => format!("{holds}\n %{to} = {op} 7 %{to}p"),
-        "match_any" => narrow(format!("%{to}r = {op} {from} : i32")),
+        "match_any" | "match_all" => narrow(format!("%{to}r = {op} {from} : i32")),
+        "active_mask" => narrow(format!("%{to}r = {op}")),
         // What the others get is undefined.
         "reduce" => format!(
             "%{to}r = {op} add {from} : i32

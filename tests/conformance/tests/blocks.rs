@@ -4,6 +4,8 @@
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 
 const BLOCKS: usize = 2;
+/// Words that a thread stores.
+const COLUMNS: usize = I32.len() + I1.len() + 2 * I64.len();
 
 /// Collectives of `%v : i32` and its `%p : i1`, each of which defines `%r` of the given type.
 const I32: &[&str] = &[
@@ -35,7 +37,13 @@ const I1: &[&str] = &[
     "all_equal %half : i32",
     "all_equal %half tile(1) : i32",
 ];
-const I64: &[&str] = &["ballot %p", "match_any %half : i32"];
+const I64: &[&str] = &[
+    "ballot %p",
+    "match_any %half : i32",
+    "match_all %half : i32",
+    "match_all %three : i32",
+    "active_mask",
+];
 
 /// Sizes that leave few lanes, many, and all of the last subgroup.
 fn sizes(wave: u32) -> Vec<u32> {
@@ -91,7 +99,7 @@ fn kernel(threads: u32) -> Subject {
     %thread = qd.simt.block.thread_id
     %base = arith.muli %block, %dim : index
     %i = arith.addi %base, %thread : index
-    %columns = arith.constant 32 : index
+    %columns = arith.constant {COLUMNS} : index
     %row = arith.muli %i, %columns : index
     %pair = arith.muli %i, %i2 : index
     %second = arith.addi %pair, %i1 : index
@@ -150,7 +158,7 @@ fn collectives() {
             };
             let arguments = [
                 argument(numbers.collect()),
-                argument(vec![0; all * 32]),
+                argument(vec![0; all * COLUMNS]),
                 argument(vec![0; subgroups * 4]),
                 argument(vec![0; all * 2]),
             ];

@@ -177,6 +177,11 @@ fn votes_and_masks() {
                 run("i1", &of("all"));
             }
             run("i1", "%r = qd.simt.elect");
+            run("i64", "%r = qd.simt.active_mask");
+            run(
+                "i64",
+                "%c = arith.constant 7 : i32\n    %r = qd.simt.match_all %c : i32",
+            );
             for n in [1, 7, 32] {
                 run("i32", &format!("%r = qd.simt.ballot_first_n {n} %p"));
             }

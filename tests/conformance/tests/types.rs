@@ -241,6 +241,7 @@ fn subgroups() {
         ));
         if !is_float(element) {
             results.push((format!("%r = qd.simt.match_any %x : {element}"), "i64"));
+            results.push((format!("%r = qd.simt.match_all %x : {element}"), "i64"));
         }
         results.push((
             format!("%r, %t = qd.simt.bitonic_sort_kv %y, %x : i32, {element}"),

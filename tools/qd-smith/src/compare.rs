@@ -7,9 +7,12 @@ use crate::{
     worker::stage,
 };
 use qd_artifact::Artifact;
-use qd_conformance::{Main, difference, execute, interpret_printing, open};
+use qd_conformance::{Main, changed, difference, execute, interpret_printing, open};
 use qd_frontend::{Diagnostics, Parsed, Source, compile_text};
 use std::sync::{Arc, Mutex};
+
+/// What the error of arguments that overlap says, between their names.
+const OVERLAPS: &str = "' overlaps argument '";
 
 /// What a target's name ends in where kernels are compiled with checks.
 pub const CHECKED: &str = ",checked";
@@ -42,9 +45,12 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
         return done;
     }
     let arguments = program.arguments();
+    let overlapped = program.overlapped_unsaid();
     for target in targets {
         let wave = wave_of(target).unwrap_or(32);
-        if wave < program.least_wave {
+        // LLVM's loops of narrow atomics begin with a plain read, in which AMD's oracle sees a race in shared memory.
+        let is_skipped = target.starts_with("amdgpu") && program.has_narrow_shared_atomics();
+        if wave < program.least_wave || is_skipped {
             continue;
         }
         stage(format!("interpretation at {wave}"));
@@ -76,6 +82,7 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
         }));
         stage(format!("execution on {target}"));
         let outcome = match (reference, execute(&main, &arguments)) {
+            (_, Err(said)) if !overlapped.is_empty() && said.contains(OVERLAPS) => Ok(()),
             // What the others have printed until then is no one's to say.
             (Err((told, _)), Err(said)) if told.iter().any(|told| said.contains(told)) => Ok(()),
             (Err((_, fault)), Err(said)) => Err(format!("'{said}' instead of '{fault}'")),
@@ -83,6 +90,13 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
             (Ok(_), Err(said)) => {
                 done.findings.push(finding(Kind::Failed, target, said));
                 continue;
+            }
+            (Ok(reference), Ok(_))
+                if overlapped
+                    .iter()
+                    .any(|of| changed(&arguments[*of], &reference[*of])) =>
+            {
+                Err("no error of arguments that overlap and do not say so".into())
             }
             (Ok(reference), Ok(actual)) => {
                 let printed = std::mem::take(&mut *printed.lock().expect("nothing panics"));
@@ -116,9 +130,13 @@ fn compile(text: &str, target: &str) -> Result<Main, String> {
 fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
     const WITHIN: &str = "is within its capacity and its buffers";
     const OF_CHECKS: [(&str, &[&str]); 9] = [
+        // Of a view outside of phases, the launch tells it.
         (
             " with stride ",
-            &["is within the buffer that it is a part of"],
+            &[
+                "is within the buffer that it is a part of",
+                " bytes of argument '",
+            ],
         ),
         (
             "is out of bounds: sizes",

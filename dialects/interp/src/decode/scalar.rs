@@ -75,6 +75,8 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             | F::Ballot
             | F::BallotFirstN
             | F::MatchAny
+            | F::MatchAll
+            | F::ActiveMask
             | F::Combine(_)
             | F::BitonicSort => {
                 self.only_in(body, op, &[Setting::Thread, Setting::ElementOfSubgroup])?;

@@ -109,6 +109,16 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     among: u64::MAX >> (64 - bits.clamp(1, 64)),
                 })
             }
+            Form::MatchAll => {
+                let value = body.operand(op, 0)?;
+                subgroup(SubgroupOp::MatchAll {
+                    dst: body.result(op, 0)?,
+                    value,
+                })
+            }
+            Form::ActiveMask => subgroup(SubgroupOp::ActiveMask {
+                dst: body.result(op, 0)?,
+            }),
             Form::Combine(combining) => {
                 let heads = (combining == Combining::Segmented) as usize;
                 let count = op.operand_count().saturating_sub(heads);

@@ -116,6 +116,13 @@ pub(crate) fn subgroup_op(
                 lanes.set(*dst, lane, mask);
             }
         }
+        SubgroupOp::MatchAll { dst, value } => {
+            lanes.need(*value, "the value it compares")?;
+            let first = lanes.get(*value, 0);
+            let is_same = bits(lanes.full).all(|lane| lanes.get(*value, lane) == first);
+            lanes.set_all(*dst, if is_same { lanes.full } else { 0 });
+        }
+        SubgroupOp::ActiveMask { dst } => lanes.set_all(*dst, lanes.full),
         SubgroupOp::Combine {
             combining,
             dst,

@@ -106,6 +106,13 @@ pub(crate) enum SubgroupOp {
         /// The bits that are compared.
         among: u64,
     },
+    MatchAll {
+        dst: Reg,
+        value: Reg,
+    },
+    ActiveMask {
+        dst: Reg,
+    },
     Combine {
         combining: Combining,
         dst: Box<[Reg]>,

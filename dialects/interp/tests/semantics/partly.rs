@@ -2,6 +2,7 @@
 //! that reads one of them has its own value.
 
 use crate::support::*;
+use std::ops::Range;
 
 /// One block: `%r` of `%x`, which is 10 and the thread's number, in each thread.
 fn block(threads: usize, body: &str, wave: u32) -> Vec<i32> {
@@ -30,7 +31,7 @@ fn block(threads: usize, body: &str, wave: u32) -> Vec<i32> {
 }
 
 /// What each thread is expected to have, by its number and those of its subgroup.
-fn check(body: &str, expected: impl Fn(usize, std::ops::Range<usize>) -> i32) {
+fn check(body: &str, expected: impl Fn(usize, Range<usize>) -> i32) {
     for wave in WAVES {
         let size = wave as usize;
         for threads in [1, 3, size - 1, size + 1, 2 * size + size / 2] {
@@ -69,6 +70,24 @@ fn what_is_absent_is_not_combined() {
             let bit = |t: usize| i32::from(x(t) % 2 == 1).unbounded_shl((t - lanes.start) as u32);
             lanes.clone().map(bit).fold(1, i32::wrapping_add)
         },
+    );
+    // The lanes that there are, low and high halves together.
+    let folded = |mask: u64| mask as i32 ^ (mask >> 32) as i32;
+    let fold = "%c32 = arith.constant 32 : i64
+         %high = arith.shrui %m, %c32 : i64
+         %both = arith.xori %m, %high : i64
+         %r = arith.trunci %both : i64 to i32";
+    let there = |lanes: Range<usize>| u64::MAX >> (64 - lanes.len());
+    check(&format!("%m = qd.simt.active_mask {fold}"), |_, lanes| {
+        folded(there(lanes))
+    });
+    check(
+        &format!("%m = qd.simt.match_all %c1 : i32 {fold}"),
+        |_, lanes| folded(there(lanes)),
+    );
+    check(
+        &format!("%m = qd.simt.match_all %x : i32 {fold}"),
+        |_, lanes| if lanes.len() == 1 { 1 } else { 0 },
     );
     check(
         "%same = arith.cmpi sge, %x, %c3 : i32

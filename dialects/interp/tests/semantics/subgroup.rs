@@ -241,6 +241,30 @@ fn masks() {
             map64::<i32, u64>("i32", "i64", "%r = qd.simt.match_any %x : i32", &few, wave),
             expected
         );
+        // All lanes or none: one value in all, one other in the last lane of the block, and few.
+        let all = u64::MAX >> (64 - wave);
+        let mut last = vec![-5; x.len()];
+        last[x.len() - 1] = 5;
+        for values in [&vec![-5; x.len()], &last, &few] {
+            let same = values.chunks(wave as usize).flat_map(|v| {
+                let mask = if v.iter().all(|x| *x == v[0]) { all } else { 0 };
+                vec![mask; v.len()]
+            });
+            assert_eq!(
+                map64::<i32, u64>(
+                    "i32",
+                    "i64",
+                    "%r = qd.simt.match_all %x : i32",
+                    values,
+                    wave
+                ),
+                same.collect::<Vec<_>>()
+            );
+        }
+        assert_eq!(
+            map64::<i32, u64>("i32", "i64", "%r = qd.simt.active_mask", &few, wave),
+            vec![all; x.len()]
+        );
         // What differs above the bits that are compared does not count.
         let more: Vec<i32> = (0..).zip(&few).map(|(i, x)| x | (i << 2)).collect();
         let lowest = "%r = qd.simt.match_any %x bits(2) : i32";

@@ -146,6 +146,14 @@ func.func @lanemask_relation(%lane: i32) {
 
 // -----
 
+func.func @match_all_float(%v: f32) {
+  // expected-error@+1 {{'qd.simt.match_all' op operand #0 must be i1, i8, i16, i32 or i64, but got 'f32'}}
+  %0 = qd.simt.match_all %v : f32
+  return
+}
+
+// -----
+
 func.func @match_any_float(%v: f32) {
   // expected-error@+1 {{'qd.simt.match_any' op operand #0 must be i1, i8, i16, i32 or i64, but got 'f32'}}
   %0 = qd.simt.match_any %v : f32

@@ -153,6 +153,10 @@ func.func @masks(%p: i1, %lane: i32, %i: i32, %l: i64) {
   %digit = qd.simt.match_any %i bits(8) : i32
   // CHECK: qd.simt.match_any %arg3 {note = "kept"} : i64
   %9 = qd.simt.match_any %l {note = "kept"} : i64
+  // CHECK: qd.simt.match_all %arg3 {note = "kept"} : i64
+  %10 = qd.simt.match_all %l {note = "kept"} : i64
+  // CHECK: qd.simt.active_mask {note = "kept"}
+  %11 = qd.simt.active_mask {note = "kept"}
   return
 }
 

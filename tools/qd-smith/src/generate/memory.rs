@@ -279,8 +279,7 @@ impl Generator<'_> {
     /// wherever it likes; or all count in it.
     pub(super) fn exchange(&mut self) {
         let ty = self.element();
-        // Of less than 32 bits LLVM's loops begin with a read that is no atomic, in which AMD's oracle sees a race.
-        let counts = matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3);
+        let counts = COUNTED.contains(&ty) && self.one_in(3);
         let threads = self.phase.threads;
         let length = if counts { COUNTERS } else { threads };
         let array = self.shared(length, ty);

@@ -33,6 +33,13 @@ impl Generator<'_> {
             }
             self.seen(of, part, length, None);
         }
+        // One that does not say so, which is an error if it or what it overlaps is written.
+        let parts = self.parameters.iter_mut().filter(|p| p.part.is_some());
+        if self.random.usize(0..4) == 0
+            && let Some(part) = parts.last()
+        {
+            part.may_alias = false;
+        }
     }
 
     /// Has what is all of another argument's buffer stand for that one: both are the same memory.
