@@ -5,6 +5,7 @@
 mod block;
 mod math;
 mod plan;
+mod proofs;
 mod subgroup;
 mod support;
 mod uniformity;

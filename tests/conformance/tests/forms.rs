@@ -1,5 +1,9 @@
 //! A block's collectives by each of their expansions, as `qd.form` asks for them, on a target: compared with the
 //! interpreter. Which of them the search takes depends on the target; that each is right does not.
+//!
+//! And a subgroup's by what the target has, on inputs that stand for all. A form combines lanes' values without a look at them,
+//! so that what a lane has is told by which lanes' values are in it: one lane has another value than the rest, each lane in turn.
+//! Votes are tried with every set of lanes where there are eight at most.
 
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 
@@ -133,4 +137,177 @@ fn ranks() {
         }
     }
     report("rank forms");
+}
+
+/// Kinds, with the value of a lane that is told from the others, which bring what changes nothing.
+const MARKS: [(&str, i32, i32); 9] = [
+    ("add", 1, 0),
+    // How often it is in a product is told by the power.
+    ("mul", 3, 1),
+    ("minsi", -3, i32::MAX),
+    ("maxsi", 3, i32::MIN),
+    ("minui", 3, -1),
+    ("maxui", 9, 0),
+    ("and", 5, -1),
+    ("or", 5, 0),
+    ("xor", 5, 0),
+];
+
+/// Results of `body`, each an `i64` by name, of each thread of so many blocks of a subgroup.
+fn in_subgroups(wave: u32, sets: &[u64], body: &str, results: &[String], about: &str) {
+    let columns = results.len();
+    let store = results.iter().enumerate().map(|(column, result)| {
+        format!(
+            "    %column{column} = arith.constant {column} : index
+    %at{column} = arith.addi %row, %column{column} : index
+    memref.store {result}, %o[%at{column}] : memref<?xi64>\n"
+        )
+    });
+    let subject = Subject::new(format!(
+        "qd.grid.kernel @main(%sets: memref<?xi64>, %o: memref<?xi64>) {{
+  %g = arith.constant {} : index
+  qd.grid.phase blocks(%g) threads({wave}) {{
+    %block = qd.simt.block.id
+    %n = qd.simt.block.dim
+    %t = qd.simt.block.thread_id
+    %start = arith.muli %block, %n : index
+    %i = arith.addi %start, %t : index
+    %columns = arith.constant {columns} : index
+    %row = arith.muli %i, %columns : index
+    %set = memref.load %sets[%block] : memref<?xi64>
+    %lane = qd.simt.lane_id
+    %by = arith.extui %lane : i32 to i64
+    %bit = arith.shrui %set, %by : i64
+    %p = arith.trunci %bit : i64 to i1
+{body}{}  }}
+}}",
+        sets.len(),
+        store.collect::<String>()
+    ));
+    let argument = |data: Vec<i64>| Argument {
+        data: Data::I64(data),
+        expect: Expect::Same,
+    };
+    let room = vec![7; sets.len() * wave as usize * columns];
+    let given = sets.iter().map(|set| *set as i64).collect();
+    subject.check(wave, &[argument(given), argument(room)], about);
+}
+
+#[test]
+fn each_lane_is_combined_once() {
+    for &wave in waves() {
+        let each: Vec<u64> = (0..wave).map(|lane| 1 << lane).collect();
+        for tile in ["", "tile(2)"] {
+            let (mut body, mut names) = (String::new(), Vec::new());
+            let size = if tile.is_empty() { wave } else { 4 };
+            body += &format!(
+                "    %size = arith.constant {size} : i32
+    %within = arith.remui %lane, %size : i32
+    %c0 = arith.constant 0 : i32
+    %is_first = arith.cmpi eq, %within, %c0 : i32\n"
+            );
+            for (kind, mark, neutral) in MARKS {
+                // What a target has for one kind it has for others alike.
+                let is_one = ["add", "minsi", "xor"].contains(&kind);
+                let types: &[&str] = match (tile, is_one) {
+                    ("", true) => &["i32", "i64"],
+                    ("", false) | (_, true) => &["i32"],
+                    _ => &[],
+                };
+                for r#type in types {
+                    // The least and largest of the wider type, too.
+                    let neutral = match (neutral, *r#type) {
+                        (i32::MIN, "i64") => i64::MIN,
+                        (i32::MAX, "i64") => i64::MAX,
+                        (neutral, _) => neutral.into(),
+                    };
+                    body += &format!(
+                        "    %mark_{kind}_{type} = arith.constant {mark} : {type}
+    %rest_{kind}_{type} = arith.constant {neutral} : {type}
+    %x_{kind}_{type} = arith.select %p, %mark_{kind}_{type}, %rest_{kind}_{type} : {type}\n"
+                    );
+                    for op in ["reduce", "reduce_all", "inclusive_scan", "exclusive_scan"] {
+                        let name = format!("{op}_{kind}_{type}");
+                        body += &format!(
+                            "    %{name} = qd.simt.{op} {kind} %x_{kind}_{type} {tile} : {type}\n"
+                        );
+                        let mut result = format!("%{name}");
+                        if op == "reduce" {
+                            // What other lanes have is undefined.
+                            body += &format!(
+                                "    %own_{name} = arith.select %is_first, {result}, %x_{kind}_{type} : {type}\n"
+                            );
+                            result = format!("%own_{name}");
+                        }
+                        if *r#type == "i32" {
+                            body +=
+                                &format!("    %wide_{name} = arith.extsi {result} : i32 to i64\n");
+                            result = format!("%wide_{name}");
+                        }
+                        names.push(result);
+                    }
+                }
+            }
+            in_subgroups(
+                wave,
+                &each,
+                &body,
+                &names,
+                &format!("marks, wave {wave}, {tile}"),
+            );
+        }
+    }
+    report("marks");
+}
+
+#[test]
+fn votes_of_every_set_of_lanes() {
+    for &wave in waves() {
+        let sets: Vec<u64> = match wave {
+            4 | 8 => (0..1 << wave).collect(),
+            // One lane alone, and all others.
+            _ => {
+                let each = (0..wave).flat_map(|lane| [1 << lane, !(1 << lane)]);
+                each.chain([0, u64::MAX]).collect()
+            }
+        };
+        for tile in ["", "tile(1)"] {
+            let mut body = String::from(
+                "    %word = arith.trunci %bit : i64 to i32\n    %one = arith.constant 1 : i32\n",
+            );
+            body += "    %own = arith.andi %word, %one : i32\n    %long = arith.extui %own : i32 to i64\n";
+            let ops = [
+                ("i1", format!("all %p {tile}")),
+                ("i1", format!("any %p {tile}")),
+                ("i1", format!("all_equal %own {tile} : i32")),
+                ("i1", format!("all_equal %long {tile} : i64")),
+                ("i32", format!("count_true %p {tile}")),
+                ("i32", "ballot_first_n 7 %p".into()),
+                ("i64", "ballot %p".into()),
+                ("i64", "match_any %own bits(1) : i32".into()),
+                ("i64", "match_any %own : i32".into()),
+                ("i64", "match_any %long : i64".into()),
+                ("i64", "match_all %own : i32".into()),
+            ];
+            let mut names = Vec::new();
+            for (at, (r#type, op)) in ops.iter().enumerate() {
+                body += &format!("    %r{at} = qd.simt.{op}\n");
+                names.push(match *r#type {
+                    "i64" => format!("%r{at}"),
+                    narrow => {
+                        body += &format!("    %w{at} = arith.extui %r{at} : {narrow} to i64\n");
+                        format!("%w{at}")
+                    }
+                });
+            }
+            in_subgroups(
+                wave,
+                &sets,
+                &body,
+                &names,
+                &format!("votes, wave {wave}, {tile}"),
+            );
+        }
+    }
+    report("votes of sets");
 }
