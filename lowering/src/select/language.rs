@@ -8,7 +8,7 @@
 //! Left out: floats' arithmetic, `index`, combiner regions, ops with several results. What is
 //! no term is a leaf, a value of the body.
 
-use egg::{DidMerge, EGraph, Id};
+use egg::{DidMerge, EGraph, Id, Language};
 use qd_dialects::{
     attributes::Kind,
     ir::{bit_width, is_float},
@@ -376,7 +376,6 @@ impl egg::Analysis<Node> for Analysis {
     type Data = Facts;
 
     fn make(graph: &mut Graph, node: &Node, _: Id) -> Facts {
-        use egg::Language;
         let of = |id: Id| graph[id].data;
         let operands = node.children();
         match node.head {
@@ -423,7 +422,6 @@ impl egg::Analysis<Node> for Analysis {
 
 /// Whether an op works on whole subgroups, where it has clusters.
 pub fn is_whole(graph: &Graph, operator: Operator, node: &Node) -> Option<bool> {
-    use egg::Language;
     let cluster = |at: usize| graph[node.children()[at]].nodes[0].head;
     operator
         .cluster()
@@ -502,7 +500,7 @@ fn zero_extended(value: i64, from: Type) -> i64 {
 /// Who made what in a graph.
 #[derive(Debug, Default)]
 pub struct Reasons {
-    made: HashMap<(Id, Head), &'static str>,
+    made: HashMap<Node, &'static str>,
     merged: HashMap<Id, &'static str>,
 }
 
@@ -511,8 +509,9 @@ impl Reasons {
     pub fn of(graph: &Graph) -> Self {
         let mut reasons = Self::default();
         for (id, rule) in &graph.analysis.made {
-            let head = graph.nodes()[usize::from(*id)].head;
-            reasons.made.entry((graph.find(*id), head)).or_insert(rule);
+            let node = &graph.nodes()[usize::from(*id)];
+            let node = node.clone().map_children(|child| graph.find(child));
+            reasons.made.entry(node).or_insert(rule);
         }
         for (id, rule) in &graph.analysis.merged {
             reasons.merged.entry(graph.find(*id)).or_insert(rule);
@@ -520,10 +519,11 @@ impl Reasons {
         reasons
     }
 
-    /// The rule that made a node of this head in a class, or that said that the class is what
-    /// it is; none if the body said so.
-    pub fn why(&self, class: Id, head: Head) -> Option<&'static str> {
-        let made = self.made.get(&(class, head));
+    /// The rule that made a node of a class, or, if the body has it, the first that said that the class is what another
+    /// one is; none if the body alone said so.
+    pub fn why(&self, graph: &Graph, class: Id, node: &Node) -> Option<&'static str> {
+        let node = node.clone().map_children(|child| graph.find(child));
+        let made = self.made.get(&node);
         made.or_else(|| self.merged.get(&class)).copied()
     }
 }
@@ -535,5 +535,38 @@ impl Analysis {
         let mut made = mem::take(&mut graph.analysis.made);
         made.extend((before..after).map(|id| (Id::from(id), rule)));
         graph.analysis.made = made;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_is_that_of_the_node_and_not_of_its_class() {
+        let mut graph = Graph::new(Analysis::default());
+        graph.analysis.leaves = vec![Facts::default(); 4];
+        let leaves = [0, 1, 2, 3].map(|number| graph.add(Node::leaf(Head::Leaf(number))));
+        let sum = |graph: &mut Graph, operands: &[Id]| {
+            graph.add(Node::new(Head::Op(Operator::Add), operands))
+        };
+        let body = sum(&mut graph, &leaves[..2]);
+        let before = graph.nodes().len();
+        let first = sum(&mut graph, &leaves[1..3]);
+        Analysis::note(&mut graph, before, "first");
+        let before = graph.nodes().len();
+        let second = sum(&mut graph, &leaves[2..]);
+        Analysis::note(&mut graph, before, "second");
+        graph.union(body, first);
+        graph.union(body, second);
+        graph.rebuild();
+        let (class, reasons) = (graph.find(body), Reasons::of(&graph));
+        let why = |operands: &[Id]| {
+            let node = Node::new(Head::Op(Operator::Add), operands);
+            reasons.why(&graph, class, &node)
+        };
+        assert_eq!(why(&leaves[1..3]), Some("first"));
+        assert_eq!(why(&leaves[2..]), Some("second"));
+        assert_eq!(why(&leaves[..2]), None);
     }
 }

@@ -280,7 +280,7 @@ impl<'c> Writer<'_, 'c> {
         }
         let reasons = self.reasons.get_or_init(|| Reasons::of(self.graph()));
         // What the body said is said of its own op.
-        let Some(own) = reasons.why(class, node.head) else {
+        let Some(own) = reasons.why(self.graph(), class, node) else {
             return;
         };
         if !to.contains(&own) {

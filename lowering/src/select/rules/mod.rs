@@ -241,7 +241,8 @@ impl Applier<Node, Analysis> for Guarded {
         let before = graph.nodes().len();
         let changed = self.to.apply_one(graph, class, subst, from, name);
         Analysis::note(graph, before, self.rule);
-        if !changed.is_empty() {
+        // What was there already; else the reason is who made it.
+        if !changed.is_empty() && graph.nodes().len() == before {
             graph.analysis.merged.push((class, self.rule));
         }
         changed
