@@ -84,6 +84,8 @@ shuffle_xor = SubgroupFunc("shuffle_xor", "xor", ["value", "mask"], doc="The val
 broadcast = SubgroupFunc("broadcast", "broadcast", ["value", "index"], doc="The value of one lane, in all.")
 broadcast_first = SubgroupFunc("broadcast_first", "broadcast_first", ["value"], doc="The value of lane 0, in all.")
 ballot = SubgroupFunc("ballot", "ballot", ["predicate"], doc="A mask, u64, of the lanes whose predicate is not 0.")
+# Of an integer. Lanes that a partial subgroup has not are in no mask that anyone should use.
+_match_any = SubgroupFunc("match_any", "match_any", ["value"], doc="A mask, u64, of the lanes with the same value.")
 
 _VOTES = {
     "all_true": ("all", "predicate", "1 if the predicate of each lane is not 0, else 0."),

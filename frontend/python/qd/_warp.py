@@ -62,13 +62,7 @@ def unique(mask, predicate):
 @func
 def match_any(mask, value):
     """Those lanes of the mask whose value has the same bits as this lane's. It has 32 bits."""
-    bits = bit_cast(value, u32)
-    peers = ballot(_takes_part(mask))
-    for place in range(32):
-        is_set = bits >> u32(place) & u32(1) != 0
-        holders = ballot(is_set)
-        peers &= select(is_set, holders, ~holders)
-    return peers
+    return u32(subgroup._match_any(bit_cast(value, u32))) & ballot(_takes_part(mask))
 
 
 @func

@@ -65,7 +65,7 @@ def frexp(x):
     return select(is_finite, mantissa, x), select(is_finite, select(is_small, exponent - static(bits + 2), exponent), 0)
 
 
-@func
+@pyfunc
 def fns(mask: u32, base: u32, offset: i32) -> u32:
     """The place of a set bit of `mask`: of those from `base` on that with the number `offset`, counted from 1; of those from
     `base` down that with the number `-offset`; `base` itself, if `offset` is 0. 0xFFFFFFFF if there is none."""

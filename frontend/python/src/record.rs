@@ -182,6 +182,7 @@ operations! {
         All = "all",
         Any = "any",
         AllEqual = "all_equal",
+        MatchAny = "match_any",
         Reduce = "reduce",
         ReduceAll = "reduce_all",
         InclusiveScan = "inclusive_scan",

@@ -590,7 +590,7 @@ impl Recorder {
         }
         let result = match operation {
             Subgroup::LaneId => I32,
-            Subgroup::Ballot => U64,
+            Subgroup::Ballot | Subgroup::MatchAny => U64,
             Subgroup::All | Subgroup::Any | Subgroup::AllEqual | Subgroup::Elect => U1,
             _ => value,
         };

@@ -143,6 +143,8 @@ def test_fns():
     found = np.zeros(len(asked), np.uint32)
     k(m, b, o, found)
     assert found.tolist() == [nth_bit(*each) for each in asked]
+    # From Python, too.
+    assert [qd.math.fns(*each) for each in asked] == found.tolist()
 
 
 @pytest.mark.parametrize(

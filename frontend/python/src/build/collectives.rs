@@ -165,6 +165,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
                 let predicate = self.or_neutral(operand(0), || b.bool(is_all));
                 b.result(&name, &[predicate], bit(), &tile)
             }
+            Subgroup::MatchAny => b.result(&name, &[operand(0)], b.int_type(64), &[]),
             Subgroup::AllEqual => b.result(&name, &[operand(0)], bit(), &tile),
             Subgroup::Reduce
             | Subgroup::ReduceAll

@@ -218,6 +218,7 @@ fn convert_ops<'c>(root: Op<'c>, setting: &Setting) -> Result<'c> {
     // Innermost first: what is around an op may go.
     for op in root.nested().into_iter().rev() {
         check_types(op, setting)?;
+        control::carry_words(op);
         if op.is("scf.for") {
             control::yield_without_a_round(op);
         }

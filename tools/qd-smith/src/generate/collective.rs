@@ -7,7 +7,10 @@ use crate::{
     program::{Block, Node, Value},
     types::{Class, Level, Ty},
 };
-use qd_dialects::ops::{Yield, simt};
+use qd_dialects::{
+    interfaces::collectives,
+    ops::{Yield, simt},
+};
 use std::sync::LazyLock;
 
 /// Ops of a subgroup or a block whose operands are scalars; what an op needs
@@ -17,6 +20,10 @@ static COLLECTIVE: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
     ops.retain(|op| op.results > 0 && op.name != simt::Lanemask::NAME);
     ops
 });
+
+/// Those that threads come to together.
+static COLLECTIVES: LazyLock<Vec<String>> =
+    LazyLock::new(|| collectives(&qd_frontend::lazy_context()));
 
 /// A combiner by a region, over two values: its identities and its body, as
 /// ops on (left, left, right, right) that yield the last two values.
@@ -85,7 +92,7 @@ impl Generator<'_> {
             if self.phase.is_for_each && shows_blocks {
                 continue;
             }
-            if !op.operands.is_empty()
+            if COLLECTIVES.contains(&op.name)
                 && (control < Level::Subgroup || is_block && control < Level::Block)
             {
                 continue;
