@@ -84,7 +84,7 @@ shuffle_xor = SubgroupFunc("shuffle_xor", "xor", ["value", "mask"], doc="The val
 broadcast = SubgroupFunc("broadcast", "broadcast", ["value", "index"], doc="The value of one lane, in all.")
 broadcast_first = SubgroupFunc("broadcast_first", "broadcast_first", ["value"], doc="The value of lane 0, in all.")
 ballot = SubgroupFunc("ballot", "ballot", ["predicate"], doc="A mask, u64, of the lanes whose predicate is not 0.")
-# Of an integer. Lanes that a partial subgroup has not are in no mask that anyone should use.
+# Of an integer. A mask may have lanes beyond those of a subgroup that is filled in part: callers take them out.
 _match_any = SubgroupFunc("match_any", "match_any", ["value"], doc="A mask, u64, of the lanes with the same value.")
 
 _VOTES = {

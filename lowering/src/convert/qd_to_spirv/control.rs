@@ -56,7 +56,7 @@ pub(super) fn yield_without_a_round(op: Op<'_>) {
     }
 }
 
-/// Makes a loop carry words in place of truths: in some loops with phis of truths NVIDIA's compiler of SPIR-V (driver 580.159)
+/// Makes a loop carry words in place of booleans: in some loops with phis of booleans NVIDIA's compiler of SPIR-V (driver 580.159)
 /// reads through a null pointer, and ends the process.
 pub(super) fn carry_words(op: Op<'_>) {
     let ops = |region| operations(op.region_block(region).expect("a region of a loop"));
@@ -64,40 +64,40 @@ pub(super) fn carry_words(op: Op<'_>) {
     let end = |region| *ops(region).last().expect("a terminator");
     match op.full_name() {
         "scf.for" => {
-            as_words(&of_region(0)[1..], ops(0)[0]);
-            from_truths(op, 3);
-            from_truths(end(0), 0);
+            make_words(&of_region(0)[1..], ops(0)[0]);
+            widen_booleans(op, 3);
+            widen_booleans(end(0), 0);
         }
         "scf.while" => {
-            as_words(&of_region(0), ops(0)[0]);
-            as_words(&of_region(1), ops(1)[0]);
-            from_truths(op, 0);
-            from_truths(end(0), 1);
-            from_truths(end(1), 0);
+            make_words(&of_region(0), ops(0)[0]);
+            make_words(&of_region(1), ops(1)[0]);
+            widen_booleans(op, 0);
+            widen_booleans(end(0), 1);
+            widen_booleans(end(1), 0);
         }
         _ => return,
     }
     if let Some(next) = op.next_in_block() {
-        as_words(&op.result_values(), next);
+        make_words(&op.result_values(), next);
     }
 }
 
-/// Makes words of those values that are truths, and truths of these again, before an op, for all that use them.
-fn as_words<'c>(values: &[Value<'c>], before: Op<'c>) {
+/// Makes words of those values that are booleans, and booleans of these again, before an op, for all that use them.
+fn make_words<'c>(values: &[Value<'c>], before: Op<'c>) {
     let b = Builder::before(before);
-    let is_truth = |value: &&Value<'c>| value.r#type() == b.int_type(1);
-    for value in values.iter().filter(is_truth) {
+    let is_boolean = |value: &&Value<'c>| value.r#type() == b.int_type(1);
+    for value in values.iter().filter(is_boolean) {
         let uses = value.uses();
         value.set_type(b.int_type(32));
-        let truth = b.v(*value).ne(0).value();
+        let boolean = b.v(*value).ne(0).value();
         for (user, operand) in uses {
-            user.set_operand_at(operand, truth);
+            user.set_operand_at(operand, boolean);
         }
     }
 }
 
-/// Makes words of those operands that are truths, from one on.
-fn from_truths(op: Op<'_>, first: usize) {
+/// Makes words of those operands that are booleans, from one on.
+fn widen_booleans(op: Op<'_>, first: usize) {
     let b = Builder::before(op);
     for (at, value) in op.operand_values().into_iter().enumerate().skip(first) {
         if value.r#type() == b.int_type(1) {

@@ -1,11 +1,11 @@
-// Loops carry words in place of truths: NVIDIA's compiler of SPIR-V reads through a null pointer in some loops with phis of truths.
+// Loops carry words in place of booleans: NVIDIA's compiler of SPIR-V reads through a null pointer in some loops with phis of booleans.
 // RUN: qd-translate %s --target=vulkan:1.3,subgroup=32 --emit=asm | FileCheck %s
 
 // CHECK-DAG:  [[WORD:%[a-z]+]] = OpTypeInt 32 0
-// CHECK-DAG:  [[TRUTH:%[a-z]+]] = OpTypeBool
-// CHECK-NOT:  OpPhi [[TRUTH]]
+// CHECK-DAG:  [[BOOL:%[a-z]+]] = OpTypeBool
+// CHECK-NOT:  OpPhi [[BOOL]]
 // CHECK:      OpPhi [[WORD]]
-// CHECK-NOT:  OpPhi [[TRUTH]]
+// CHECK-NOT:  OpPhi [[BOOL]]
 qd.grid.kernel @main(%a: memref<?xi1>, %n: memref<?xi32>) {
   %blocks = arith.constant 1 : index
   qd.grid.phase blocks(%blocks) threads(64) {
