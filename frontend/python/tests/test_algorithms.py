@@ -112,6 +112,45 @@ def test_sorts(dtype, has_values):
         np.testing.assert_array_equal(values[:n], order if has_values else np.arange(n))
 
 
+def test_a_million_elements_and_the_largest_depth():
+    if qd.cfg.arch == qd.amdgpu:
+        pytest.skip("minutes in the oracle")
+
+    @qd.kernel
+    def run(
+        arr: one(), keys: one(), tmp: one(), values: one(), tmp_values: one(), prefixes: one(), out: one(), flags: one(), kept: one(), num_kept: one(),
+        runs: one(), sums: one(), num_runs: one(), scratch: one(qd.u32), n: one(),
+    ):  # fmt: skip
+        qd.algorithms.exclusive_scan_add(arr, prefixes, scratch, n[0], qd.i32, 4)
+        qd.algorithms.reduce_max(arr, out, scratch, n[0], qd.i32, 4)
+        qd.algorithms.select(arr, flags, kept, num_kept, scratch, n[0], 4)
+        qd.algorithms.sort(keys, tmp, values, tmp_values, scratch, n[0], qd.i32, True, 32, 4)
+        qd.algorithms.reduce_by_key_add(keys, flags, runs, sums, num_runs, scratch, n[0], qd.i32, 4)
+
+    size = 10**6
+    random = np.random.default_rng(6)
+    arr, flags = random.integers(-(2**31), 2**31, size).astype(np.int32), random.integers(0, 2, size).astype(np.int32)
+    few = random.integers(-500, 500, size).astype(np.int32)
+    slots = [getattr(qd.algorithms, f"{each}_scratch_slots")(size, 4) for each in ("sort", "exclusive_scan", "reduce")]
+    slots += [getattr(qd.algorithms, f"{each}_scratch_slots")(size) for each in ("select", "reduce_by_key")]
+    scratch = np.empty(max(slots), np.uint32)
+    for n in (size, 65537, 0, 777_777):
+        keys, values, prefixes, out = few.copy(), np.arange(size, dtype=np.int32), np.zeros_like(arr), np.zeros(1, np.int32)
+        kept, runs, sums, (num_kept, num_runs) = np.zeros_like(arr), np.zeros_like(arr), np.zeros_like(arr), np.zeros((2, 1), np.int32)
+        work = np.empty((2, size), np.int32)
+        run(arr, keys, work[0], values, work[1], prefixes, out, flags, kept, num_kept, runs, sums, num_runs, scratch, np.array([n], np.int32))
+        expected = combined("add", arr[:n])
+        np.testing.assert_array_equal(prefixes[:n], expected[:n])
+        assert out[0] == (arr[:n].max() if n else -(2**31))
+        np.testing.assert_array_equal(kept[: num_kept[0]], arr[:n][flags[:n] == 1])
+        order = np.argsort(few[:n], kind="stable")
+        np.testing.assert_array_equal(keys[:n], few[:n][order])
+        np.testing.assert_array_equal(values[:n], order)
+        numbers, groups = np.unique(few[:n][order], return_inverse=True)
+        np.testing.assert_array_equal(runs[: num_runs[0]], numbers)
+        np.testing.assert_array_equal(sums[: num_runs[0]], np.bincount(groups, flags[:n], len(numbers)))
+
+
 def test_a_sort_orders_by_bits():
     @qd.kernel
     def run(keys: one(qd.f32), tmp: one(qd.f32), scratch: one(qd.u32), n: qd.i32):
