@@ -15,8 +15,8 @@ pub mod verify_llvm;
 use crate::targets::Target;
 use qd_dialects::{
     diagnostic::{Diagnostic, Result},
-    ir::{Op, OpExt, operations},
-    melior::ir::ValueLike,
+    ir::{Op, OpExt, arguments, bit_width, element_type, is_float, operations},
+    melior::ir::{TypeLike, ValueLike},
     ops,
     ops::grid,
 };
@@ -34,6 +34,26 @@ pub fn register() {
     qd_dialects::pass::register::<qd_to_spirv::ConvertToSpirv>();
     qd_dialects::pass::register::<qd_to_spirv::FinishSpirv>();
     qd_dialects::pass::register::<verify_llvm::VerifyLlvm>();
+}
+
+/// An error if a body takes what no kernel is given.
+fn check_arguments<'c>(body: Op<'c>) -> Result<'c> {
+    for argument in body.body().map(arguments).unwrap_or_default() {
+        let r#type = argument.r#type();
+        let element = element_type(r#type);
+        let scalar = element.unwrap_or(r#type);
+        let is_known = match (scalar.is_integer(), is_float(scalar)) {
+            (true, _) => [1, 8, 16, 32, 64].contains(&bit_width(scalar)),
+            (_, true) => [16, 32, 64].contains(&bit_width(scalar)),
+            // Of other elements memory says what it has no form of.
+            _ => scalar.is_index() || element.is_some(),
+        };
+        if !is_known {
+            let message = format!("takes an argument of {type}, which kernels do not have");
+            return Err(Diagnostic::at(body, message));
+        }
+    }
+    Ok(())
 }
 
 /// The subgroup size that a body is for, which the target must have.

@@ -120,7 +120,10 @@ pub fn convert<'c>(module: Op<'c>, target: &Target, hooks: &'static Hooks) -> Re
             has_swaps: op.nested().into_iter().any(may_swap),
         };
         let root = match is_body(op) {
-            true => kernel::convert(op, &setting)?,
+            true => {
+                convert::check_arguments(op)?;
+                kernel::convert(op, &setting)?
+            }
             false => op,
         };
         convert_ops(root, &setting)?;

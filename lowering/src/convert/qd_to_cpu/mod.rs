@@ -17,7 +17,7 @@ pub mod scalar;
 pub use bools::BoolsAsBytes;
 
 use crate::{
-    convert::{descriptor, shared, subgroup_size},
+    convert::{check_arguments, descriptor, shared, subgroup_size},
     targets::{Target, isa::Form},
 };
 use body::BodyLowering;
@@ -70,6 +70,7 @@ impl Pass for ConvertToCpu {
         let block = module.body().expect("a module's body");
         for op in operations(block) {
             if op.is("func.func") && op.attr(names::THREADS).is_some() {
+                check_arguments(op)?;
                 convert(op, &target, subgroup_size(op, &target)?)?;
             } else if op.is(grid::Kernel::NAME) {
                 // Kernels have become launch plans by now.

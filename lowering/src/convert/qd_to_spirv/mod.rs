@@ -189,6 +189,9 @@ impl Pass for ConvertToSpirv {
                 target: &target,
             };
             let mut function = op;
+            if is_body {
+                convert::check_arguments(op)?;
+            }
             convert_ops(function, &setting)?;
             if is_body {
                 function = kernel::convert(op, &target, environment.index_bits)?;
