@@ -11,6 +11,9 @@ use qd_conformance::{Main, changed, difference, execute, interpret_printing, ope
 use qd_frontend::{Diagnostics, Parsed, Source, compile_text};
 use std::sync::{Arc, Mutex};
 
+/// What a target's name begins with that nothing executes.
+const TRANSLATED: &str = "metal";
+
 /// What the error of arguments that overlap says, between their names.
 const OVERLAPS: &str = "' overlaps argument '";
 
@@ -51,6 +54,17 @@ pub fn compare(program: &Program, targets: &[String]) -> Done {
         // LLVM's loops of narrow atomics begin with a plain read, in which AMD's oracle sees a race in shared memory.
         let is_skipped = target.starts_with("amdgpu") && program.has_narrow_shared_atomics();
         if wave < program.least_wave || is_skipped {
+            continue;
+        }
+        if target.starts_with(TRANSLATED) {
+            stage(format!("translation for {target}"));
+            // What the target has not is an error at its place.
+            if let Err(said) = compile_text(&text, target).map_err(|error| error.to_string())
+                && !said.contains(": error: ")
+            {
+                done.findings.push(finding(Kind::Refused, target, said));
+            }
+            done.compared.push(target.clone());
             continue;
         }
         stage(format!("interpretation at {wave}"));

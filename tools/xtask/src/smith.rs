@@ -11,10 +11,12 @@ use crate::suite::Report;
 use crate::workspace::{Profile, Workspace};
 use crate::{cargo, packages, planted, process};
 
-/// What the tests try: the same in every run, a few of these in AMD's oracle, and what has not been tried before.
+/// What the tests try: the same in every run, a few of these in AMD's oracle, a few translated for Metal, and what has not been
+/// tried before.
 const ARGUMENTS: &[&str] = &[
     "run --turns --seed 1 --kernels 200 --mutants 3000",
     "run --turns --seed 1 --kernels 40 --target amdgpu:gfx1100,wave=32 --target amdgpu:gfx1100,wave=64",
+    "run --turns --seed 1 --kernels 40 --target metal,subgroup=32",
     "run --turns --time 30s --kernels 100000 --mutants 1000000",
 ];
 
