@@ -11,6 +11,17 @@ qd.grid.kernel @stride(%a: memref<?xi32>, %sum: memref<i32>, %size: index, %s: m
 
 // -----
 
+qd.grid.kernel @rows(%a: memref<?x3xi32>, %flags: memref<?xi32>, %o: memref<?x3xi32>, %m: memref<i32>, %size: index,
+                     %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-note@+1 {{the view}}
+  %part = memref.subview %a[0, 0] [%size, 3] [1, 1] : memref<?x3xi32> to memref<?x3xi32, strided<[3, 1]>>
+  // expected-error@+1 {{'qd.algo.select' op takes a buffer of at most one dimension whole, but a view of 2}}
+  qd.algo.select ins(%part, %flags : memref<?x3xi32, strided<[3, 1]>>, memref<?xi32>)
+      outs(%o, %m : memref<?x3xi32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
+}
+
+// -----
+
 qd.grid.kernel @of_a_layout(%a: memref<?xi32>, %from: index, %size: index) {
   %part = memref.subview %a[%from] [%size] [1] : memref<?xi32> to memref<?xi32, strided<[1], offset: ?>>
   // expected-error@+1 {{'memref.reinterpret_cast' op is of a buffer with a layout, memref<?xi32, strided<[1], offset: ?>>: its offset would not count from that buffer's first element}}
