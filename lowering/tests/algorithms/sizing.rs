@@ -7,13 +7,13 @@ use crate::{
 use qd_dialects::pass;
 use qd_lowering::algorithms::scratch::*;
 
-fn function(algorithm: &str, n: u64, depth: u32) -> u64 {
+fn function(algorithm: &str, n: u64, depth: Option<u32>) -> u64 {
     match algorithm {
-        "reduce" => reduce_scratch_slots(n, Some(depth)).unwrap(),
-        "sort" => sort_scratch_slots(n, Some(depth)).unwrap(),
-        "select" | "partition" => select_scratch_slots(n),
+        "reduce" => reduce_scratch_slots(n, depth).unwrap(),
+        "sort" => sort_scratch_slots(n, depth).unwrap(),
+        "select" | "partition" | "unique" => select_scratch_slots(n),
         "reduce_by_key" => reduce_by_key_scratch_slots(n),
-        _ => scan_scratch_slots(n, Some(depth)).unwrap(),
+        _ => scan_scratch_slots(n, depth).unwrap(),
     }
 }
 
@@ -29,25 +29,30 @@ fn counts() -> Vec<u64> {
     counts
 }
 
+const ALGORITHMS: [&str; 8] = [
+    "reduce",
+    "exclusive_scan",
+    "inclusive_scan",
+    "sort",
+    "select",
+    "partition",
+    "unique",
+    "reduce_by_key",
+];
+
 fn check(passes: &str) {
     let mut text = String::new();
     let mut expected = Vec::new();
-    for algorithm in [
-        "reduce",
-        "exclusive_scan",
-        "inclusive_scan",
-        "sort",
-        "select",
-        "partition",
-        "reduce_by_key",
-    ] {
+    for algorithm in ALGORITHMS {
         for n in counts() {
-            for depth in 1..=4 {
-                expected.push(function(algorithm, n, depth));
+            for depth in [None, Some(1), Some(2), Some(3), Some(4)] {
+                // The op without a capacity has to do for each: for the largest.
+                expected.push(function(algorithm, n, depth.or(Some(4))));
+                let capacity = depth.map_or(String::new(), |depth| format!(", {depth}"));
                 text += &format!(
                     "func.func @f{}() -> index {{
                        %n = arith.constant {n} : index
-                       %s = qd.algo.scratch_slots {algorithm} %n, {depth}
+                       %s = qd.algo.scratch_slots {algorithm} %n{capacity}
                        return %s : index
                      }}\n",
                     expected.len()
@@ -74,4 +79,24 @@ fn as_the_op_folds() {
 #[test]
 fn as_the_op_expands() {
     check("qd-expand-algorithms,canonicalize");
+}
+
+/// The functions without a capacity take the smallest that there is room in, and the op the largest: what the op says
+/// suffices for them.
+#[test]
+fn without_a_capacity() {
+    for n in counts() {
+        let smallest = log256_max_n(n).unwrap();
+        assert!(n <= 256_u64.pow(smallest));
+        assert!(smallest == 1 || n > 256_u64.pow(smallest - 1), "{n}");
+        for algorithm in ALGORITHMS {
+            let slots = function(algorithm, n, None);
+            assert_eq!(
+                slots,
+                function(algorithm, n, Some(smallest)),
+                "{algorithm} {n}"
+            );
+            assert!(slots <= function(algorithm, n, Some(4)), "{algorithm} {n}");
+        }
+    }
 }
