@@ -34,3 +34,5 @@ pub const SELECT: &str = "qd.select";
 pub const WHY: &str = "qd.why";
 /// Of a `qd.simt.broadcast_first`: what it yields is the same in all subgroups of the block.
 pub const SAME_IN_BLOCK: &str = "qd.same_in_block";
+/// Of an atomic whose memory's type does not say any more where that is: it is a shared array.
+pub const ON_SHARED: &str = "qd.on_shared";

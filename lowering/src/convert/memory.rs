@@ -3,10 +3,10 @@
 //! What differs between targets is how LLVM names the scopes, and whether the
 //! back end heeds the order of a read-modify-write.
 
-use crate::convert::descriptor;
+use crate::convert::{descriptor, field::Field};
 use melior::ir::{Attribute, Type, ValueLike, attribute::DenseI64ArrayAttribute};
 use qd_dialects::{
-    attributes::{self, Kind},
+    attributes::{self, Kind, names},
     builder::{Builder, Combiner, V},
     ir::{self, Op, OpExt, Value},
     melior,
@@ -25,6 +25,10 @@ pub struct Scopes {
     /// Whether an `atomicrmw` of a float minimum or maximum orders −0 below +0, of
     /// which LLVM says nothing.
     pub rmw_orders_zeros: bool,
+    /// Whether what compares and swaps in shared memory begins with a guess of what is there, and does so by words of 32
+    /// bits. LLVM's loops for narrow elements, and ours elsewhere, begin with a load. Where that is an instruction like any
+    /// other, nobody who looks for races can tell it from one, and it is no faster than a swap.
+    pub guesses_shared: bool,
 }
 
 impl Scopes {
@@ -113,21 +117,94 @@ pub fn fence(b: &Builder<'_>, order: i64, scope: Option<&str>) {
     );
 }
 
+/// Where an atomic reaches an element: at a word, of which it may be a field.
+struct Place<'b, 'c> {
+    at: V<'b, 'c>,
+    field: Field<'b, 'c>,
+    /// Whether nothing is loaded before the first swap.
+    is_guessed: bool,
+    scope: Option<&'static str>,
+    order: i64,
+}
+
+impl<'b, 'c> Place<'b, 'c> {
+    /// The place that `op` names, whose elements have a type.
+    fn of(
+        b: &'b Builder<'c>,
+        op: Op<'c>,
+        (memref, indices): (Value<'c>, Vec<Value<'c>>),
+        element: Type<'c>,
+        scopes: &Scopes,
+    ) -> Self {
+        let own = b.int_type(ir::bit_width(element));
+        let is_guessed = scopes.guesses_shared && op.attr(names::ON_SHARED).is_some();
+        let at = address(b, memref, indices);
+        let (at, word, first) = match is_guessed && ir::bit_width(element) < 32 {
+            false => (at, own, None),
+            true => {
+                let number = b.result("llvm.ptrtoint", &[at], b.int_type(64), &[]);
+                let byte = number & 3;
+                let at = descriptor::offset_pointer(b, at, b.i64(0) - byte, b.int_type(8));
+                (at, b.int_type(32), Some(byte.to_i32() << 3))
+            }
+        };
+        Self {
+            at,
+            field: Field {
+                word,
+                element,
+                first,
+            },
+            is_guessed,
+            scope: scopes.of(op),
+            order: ordering(op),
+        }
+    }
+
+    /// Compares and swaps until it holds, where there is no instruction: what was there before.
+    fn swap_until(&self, next: impl Fn(V<'b, 'c>) -> V<'b, 'c>) -> V<'b, 'c> {
+        let b = self.at.builder();
+        let word = self.field.word;
+        let first = match self.is_guessed {
+            true => b.zero(word),
+            // Others are writing here: a plain load would be a race.
+            false => {
+                let mut attributes = named(b, ("ordering", RELAXED), self.scope);
+                attributes.push(alignment(b, word));
+                b.result("llvm.load", &[self.at], word, &attributes)
+            }
+        };
+        let [old, _] = b.while_(
+            [first, b.bool(false)],
+            |[_, done]| done.eq(0),
+            |[seen, _]| {
+                let next = self.field.write(seen, next(self.field.read(seen)));
+                let (now, swapped) =
+                    compare_exchange(b, self.at, [seen, next], self.order, self.scope);
+                [swapped.select(seen, now), swapped]
+            },
+        );
+        self.field.read(old)
+    }
+}
+
 /// `qd.grid.atomic.rmw`.
 pub fn atomic_rmw<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
     let rmw = grid::AtomicRmw::cast(op);
     let (kind, value) = (rmw.kind(), b.v(rmw.value()));
-    let at = address(b, rmw.memref(), rmw.indices());
-    let (order, scope) = (ordering(op), scopes.of(op));
+    let place = Place::of(b, op, (rmw.memref(), rmw.indices()), value.ty(), scopes);
     let is_lax = matches!(kind, Kind::MinNumF | Kind::MaxNumF) && !scopes.rmw_orders_zeros;
-    let operation = match is_lax {
+    let operation = match is_lax || place.field.first.is_some() {
         true => None,
         false => instruction(kind, value.is_float()),
     };
-    let Some(operation) = operation else {
-        return swap_until(b, kind, value, at, order, scope);
-    };
-    update(b, operation, at, value, order, scopes, scope)
+    match operation {
+        Some(operation) => update(b, operation, value, &place, scopes),
+        None => {
+            let combiner = Combiner::kind(b.context(), kind, value.ty());
+            place.swap_until(|old| combiner.apply(b, &[old], &[value])[0])
+        }
+    }
 }
 
 /// The number of `llvm.atomicrmw`'s exchange.
@@ -137,12 +214,11 @@ const EXCHANGE: i64 = 0;
 fn update<'b, 'c>(
     b: &'b Builder<'c>,
     operation: i64,
-    at: V<'b, 'c>,
     value: V<'b, 'c>,
-    order: i64,
+    place: &Place<'b, 'c>,
     scopes: &Scopes,
-    scope: Option<&str>,
 ) -> V<'b, 'c> {
+    let (order, scope) = (place.order, place.scope);
     let fenced = !scopes.rmw_has_order && order != RELAXED;
     if fenced && matches!(order, RELEASE | ACQ_REL) {
         fence(b, order, scope);
@@ -150,7 +226,12 @@ fn update<'b, 'c>(
     let order_of_op = if fenced { RELAXED } else { order };
     let mut attributes = named(b, ("ordering", order_of_op), scope);
     attributes.push(("bin_op", attributes::i64(b.context(), operation)));
-    let old = b.result("llvm.atomicrmw", &[at, value], value.ty(), &attributes);
+    let old = b.result(
+        "llvm.atomicrmw",
+        &[place.at, value],
+        value.ty(),
+        &attributes,
+    );
     if fenced && matches!(order, ACQUIRE | ACQ_REL) {
         fence(b, order, scope);
     }
@@ -175,53 +256,38 @@ fn instruction(kind: Kind, float: bool) -> Option<i64> {
     }
 }
 
-/// Compares and swaps until it holds, where there is no instruction.
-fn swap_until<'b, 'c>(
-    b: &'b Builder<'c>,
-    kind: Kind,
-    value: V<'b, 'c>,
-    at: V<'b, 'c>,
-    order: i64,
-    scope: Option<&str>,
-) -> V<'b, 'c> {
-    let word = b.int_type(ir::bit_width(value.ty()));
-    // Others are writing here: a plain load would be a race.
-    let mut attributes = named(b, ("ordering", RELAXED), scope);
-    attributes.push(alignment(b, word));
-    let first = b.result("llvm.load", &[at], word, &attributes);
-    let combiner = Combiner::kind(b.context(), kind, value.ty());
-    let [old, _] = b.while_(
-        [first, b.bool(false)],
-        |[_, done]| done.eq(0),
-        |[seen, _]| {
-            let next = combiner.apply(b, &[seen.bitcast(value.ty())], &[value])[0].bitcast(word);
-            let (now, swapped) = compare_exchange(b, at, [seen, next], order, scope);
-            [swapped.select(seen, now), swapped]
-        },
-    );
-    old.bitcast(value.ty())
-}
-
 /// `qd.grid.atomic.exchange`.
 pub fn atomic_exchange<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
     let exchange = grid::AtomicExchange::cast(op);
-    let at = address(b, exchange.memref(), exchange.indices());
     let value = b.v(exchange.value());
+    let reached = (exchange.memref(), exchange.indices());
+    let place = Place::of(b, op, reached, value.ty(), scopes);
+    if place.field.first.is_some() {
+        return place.swap_until(|_| value);
+    }
     // Of bits: no target has to know that they are a float's.
     let word = value.bitcast(b.int_type(ir::bit_width(value.ty())));
-    let old = update(b, EXCHANGE, at, word, ordering(op), scopes, scopes.of(op));
+    let old = update(b, EXCHANGE, word, &place, scopes);
     old.bitcast(value.ty())
 }
 
 /// `qd.grid.atomic.cas`.
 pub fn atomic_cas<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<'b, 'c> {
     let cas = grid::AtomicCas::cast(op);
-    let at = address(b, cas.memref(), cas.indices());
-    // Of bits: a float may be either zero, or a NaN.
     let r#type = cas.expected().r#type();
-    let word = b.int_type(ir::bit_width(r#type));
-    let values = [cas.expected(), cas.desired()].map(|value| b.v(value).bitcast(word));
-    let (old, _) = compare_exchange(b, at, values, ordering(op), scopes.of(op));
+    let place = Place::of(b, op, (cas.memref(), cas.indices()), r#type, scopes);
+    // Of bits: a float may be either zero, or a NaN.
+    let own = b.int_type(ir::bit_width(r#type));
+    let values = [cas.expected(), cas.desired()].map(|value| b.v(value).bitcast(own));
+    if place.field.first.is_some() {
+        let [expected, desired] = values;
+        let next = |old: V<'b, 'c>| {
+            let old = old.bitcast(own);
+            old.eq(expected).select(desired, old).bitcast(r#type)
+        };
+        return place.swap_until(next);
+    }
+    let (old, _) = compare_exchange(b, place.at, values, place.order, place.scope);
     old.bitcast(r#type)
 }
 

@@ -3,6 +3,7 @@
 
 mod classes;
 pub mod descriptor;
+mod field;
 pub mod gpu_to_llvm;
 pub mod memory;
 pub mod qd_to_cpu;

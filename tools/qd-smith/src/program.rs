@@ -288,23 +288,6 @@ impl Program {
         unsaid.filter_map(|p| Some(self.part(p)?.0)).collect()
     }
 
-    /// Whether there are atomics of less than 32 bits in shared memory.
-    pub fn has_narrow_shared_atomics(&self) -> bool {
-        let mut has = false;
-        let mut visit = |node: &Node| {
-            let is_narrow = |value: &Value| {
-                let r#type = self.ty(*value);
-                let narrow = ["xi8,", "xi16,"].iter().any(|ty| r#type.contains(ty));
-                narrow && r#type.contains("workgroup")
-            };
-            has |= node.op.contains("atomic") && node.operands.iter().any(is_narrow);
-        };
-        for node in self.symbols.iter().chain(&self.body) {
-            walk(node, &mut visit);
-        }
-        has
-    }
-
     /// The number of ops in it.
     pub fn size(&self) -> usize {
         fn count(nodes: &[Node]) -> usize {

@@ -15,11 +15,12 @@ use crate::{
 };
 use melior::ir::{Attribute, Type, ValueLike, attribute::TypeAttribute};
 use qd_dialects::{
-    attributes,
+    attributes::{self, names},
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{self, InsertionPoint, Op, OpExt, Value, arguments},
-    melior,
+    interfaces::accessed,
+    ir::{self, InsertionPoint, Op, OpExt, Value, arguments, context_of},
+    melior, ops,
 };
 
 /// Bytes of shared memory that a launch of a body at the subgroup level has to ask for: what its arrays take, if
@@ -56,6 +57,7 @@ pub(super) fn convert<'c>(
 ) -> Result<'c> {
     let space = setting.hooks.spaces.shared;
     let arrays = shared::arrays(b, kernel, &setting.target.capabilities)?;
+    mark(kernel);
     let external = is_external(taken(&arrays), setting.hooks).then(|| {
         let variable = format!("__qd_shared_{name}");
         let r#type = "!llvm.array<0 x i8>";
@@ -97,6 +99,17 @@ fn address<'b, 'c>(b: &'b Builder<'c>, space: u32, variable: &str) -> V<'b, 'c> 
         descriptor::pointer_in(b, space),
         &[("global_name", attributes::symbol(b.context(), variable))],
     )
+}
+
+/// Says it of atomics on shared arrays, while these are known by their types.
+fn mark(kernel: Op<'_>) {
+    let is_ours = |op: &Op<'_>| op.full_name().starts_with(ops::PREFIX);
+    for op in kernel.nested().into_iter().filter(is_ours) {
+        let memory = accessed(op).map(|at| op.operand_values()[at].r#type());
+        if memory.is_some_and(descriptor::is_shared) {
+            op.set_attr(names::ON_SHARED, Attribute::unit(context_of(op)));
+        }
+    }
 }
 
 /// Descriptors hold generic pointers: types follow from shared arrays on.

@@ -16,7 +16,7 @@ use super::{
     ordered::semantics,
     types::{self, Storage, case},
 };
-use crate::convert::descriptor;
+use crate::convert::{descriptor, field::Field};
 use melior::ir::{Type, ValueLike};
 use qd_dialects::{
     attributes::{self, Kind},
@@ -113,10 +113,7 @@ pub(super) fn bits(memref: Type<'_>) -> u32 {
 pub(super) struct Reached<'b, 'c> {
     /// A pointer to the word.
     at: V<'b, 'c>,
-    word: Type<'c>,
-    /// The element's type, and its lowest bit where it is not the whole word.
-    element: Type<'c>,
-    field: Option<V<'b, 'c>>,
+    field: Field<'b, 'c>,
 }
 
 impl<'b, 'c> Reached<'b, 'c> {
@@ -129,7 +126,7 @@ impl<'b, 'c> Reached<'b, 'c> {
     ) -> Self {
         let (width, word) = (bit_width(element), b.int_type(32));
         let own = b.int_type(width);
-        let (at, word, field) = match storage {
+        let (at, word, first) = match storage {
             _ if width >= 32 => (pointer(own), own, None),
             Storage::Words => (pointer(word), word, Some(b.i32(0))),
             // A buffer may be part of another, and begin anywhere in a word.
@@ -140,31 +137,12 @@ impl<'b, 'c> Reached<'b, 'c> {
                 (at, word, Some((address & 3).cast(word) << 3))
             }
         };
-        Self {
-            at,
+        let field = Field {
             word,
             element,
-            field,
-        }
-    }
-
-    /// The element in a word.
-    fn element(&self, word: V<'b, 'c>) -> V<'b, 'c> {
-        match self.field {
-            None => word.bitcast(self.element),
-            Some(first) => (word >> first).cast(self.element),
-        }
-    }
-
-    /// A word with another element.
-    fn with(&self, word: V<'b, 'c>, element: V<'b, 'c>) -> V<'b, 'c> {
-        let Some(first) = self.field else {
-            return element.bitcast(self.word);
+            first,
         };
-        let b = word.builder();
-        let all = b.int(self.word, (1 << bit_width(self.element)) - 1);
-        let others = word & ((all << first) ^ -1);
-        others | ((element.cast(self.word) & all) << first)
+        Self { at, field }
     }
 
     /// Compares and swaps until it holds: what was there before. No lane waits for another: of those that try at once one
@@ -176,33 +154,34 @@ impl<'b, 'c> Reached<'b, 'c> {
             order: "relaxed",
         };
         // Others are writing here: a plain load would be a race.
-        let first = relaxed.build("Or", self.at, &[b.zero(self.word)]);
+        let first = relaxed.build("Or", self.at, &[b.zero(self.field.word)]);
         let [old, _] = b.while_(
             [first, b.bool(false)],
             |[_, done]| done.eq(0),
             |[seen, _]| {
-                let next = self.with(seen, next(self.element(seen)));
+                let next = self.field.write(seen, next(self.field.read(seen)));
                 let now = ordered.compare_exchange(self.at, [seen, next]);
                 [now, now.eq(seen)]
             },
         );
-        self.element(old)
+        self.field.read(old)
     }
 
     /// `qd.grid.atomic.load`.
     pub(super) fn load(&self, op: Op<'c>) -> V<'b, 'c> {
-        let zero = self.at.builder().zero(self.word);
-        self.element(Ordered::of(op).build("Or", self.at, &[zero]))
+        let zero = self.at.builder().zero(self.field.word);
+        self.field
+            .read(Ordered::of(op).build("Or", self.at, &[zero]))
     }
 
     /// `qd.grid.atomic.exchange` and `qd.grid.atomic.store` of a value: what was there before.
     pub(super) fn exchange(&self, op: Op<'c>, value: V<'b, 'c>) -> V<'b, 'c> {
         let ordered = Ordered::of(op);
-        if self.field.is_some() {
+        if self.field.first.is_some() {
             return self.swap_until(&ordered, |_| value);
         }
-        let word = value.bitcast(self.word);
-        self.element(ordered.build("Exchange", self.at, &[word]))
+        let word = value.bitcast(self.field.word);
+        self.field.read(ordered.build("Exchange", self.at, &[word]))
     }
 
     /// `qd.grid.atomic.cas`: what was there before.
@@ -212,11 +191,11 @@ impl<'b, 'c> Reached<'b, 'c> {
         [expected, desired]: [V<'b, 'c>; 2],
     ) -> V<'b, 'c> {
         let ordered = Ordered::of(op);
-        if self.field.is_some() {
+        if self.field.first.is_some() {
             return self.swap_until(&ordered, |old| old.eq(expected).select(desired, old));
         }
-        let words = [expected, desired].map(|value| value.bitcast(self.word));
-        self.element(ordered.compare_exchange(self.at, words))
+        let words = [expected, desired].map(|value| value.bitcast(self.field.word));
+        self.field.read(ordered.compare_exchange(self.at, words))
     }
 
     /// `qd.grid.atomic.rmw` and `memref.atomic_rmw`: what was there before.
@@ -231,11 +210,11 @@ impl<'b, 'c> Reached<'b, 'c> {
         let ordered = Ordered::of(op);
         let instruction = update
             .instruction(value.is_float())
-            .filter(|_| self.field.is_none());
+            .filter(|_| self.field.first.is_none());
         Ok(match instruction {
             Some(name) => {
-                let word = value.bitcast(self.word);
-                self.element(ordered.build(name, self.at, &[word]))
+                let word = value.bitcast(self.field.word);
+                self.field.read(ordered.build(name, self.at, &[word]))
             }
             None => self.swap_until(&ordered, |old| update.apply(old, value)),
         })
