@@ -31,6 +31,20 @@ impl Environment {
         Self::of(workspace, "s3-server", purpose)
     }
 
+    /// What draws pictures in the tests of the Python package, which Debian's interpreter runs.
+    pub fn of_python_tests(workspace: &Workspace) -> Self {
+        let purpose = "which draws pictures in the tests of the Python package";
+        Self::of(workspace, "python-tests", purpose)
+    }
+
+    fn all(workspace: &Workspace) -> [Self; 3] {
+        [
+            Self::of_oracle(workspace),
+            Self::of_s3(workspace),
+            Self::of_python_tests(workspace),
+        ]
+    }
+
     fn of(workspace: &Workspace, name: &str, purpose: &'static str) -> Self {
         let sources = workspace.root().join("tools").join(name);
         Self {
@@ -43,6 +57,15 @@ impl Environment {
     /// Its Python.
     pub fn python(&self) -> PathBuf {
         self.folder.join("bin/python")
+    }
+
+    /// Where its packages are, for another interpreter of the version that it was made with.
+    pub fn packages(&self) -> Result<Option<PathBuf>> {
+        let Ok(mut versions) = fs::read_dir(self.folder.join("lib")) else {
+            return Ok(None);
+        };
+        let version = versions.next().transpose()?;
+        Ok(version.map(|version| version.path().join("site-packages")))
     }
 
     /// What it was made from, written last: without that, it is half made.
@@ -90,14 +113,14 @@ impl Environment {
 
 /// Makes all that there are.
 pub fn install(workspace: &Workspace) -> Result<()> {
-    Environment::of_oracle(workspace).install()?;
-    Environment::of_s3(workspace).install()
+    let all = Environment::all(workspace);
+    all.iter().try_for_each(Environment::install)
 }
 
 /// Fails if one is not there; changes nothing.
 pub fn check(workspace: &Workspace) -> Result<()> {
-    Environment::of_oracle(workspace).check()?;
-    Environment::of_s3(workspace).check()
+    let all = Environment::all(workspace);
+    all.iter().try_for_each(Environment::check)
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

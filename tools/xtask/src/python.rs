@@ -1,5 +1,6 @@
 //! `python`: the tests of the Python package, against the extension of the workspace's build.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use std::sync::Mutex;
 
 use anyhow::{Context, Result, ensure};
 
+use crate::environment::Environment;
 use crate::oracle::{self, Oracle};
 use crate::suite::Report;
 use crate::workspace::{PYTHON, Profile, Workspace, emptied};
@@ -110,10 +112,12 @@ fn command(
             &oracle.coverage_file(chip)?,
         );
     }
+    let mut packages = vec![path.to_owned()];
+    packages.extend(Environment::of_python_tests(workspace).packages()?);
     command
         // From the package's folder: the sources without an extension are beside the tests.
         .current_dir(path)
-        .env("PYTHONPATH", path)
+        .env("PYTHONPATH", env::join_paths(packages)?)
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir"])
         .arg(&sources);
