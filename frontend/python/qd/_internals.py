@@ -4,7 +4,6 @@
 from enum import Enum, auto
 
 from qd import _core, _runtime
-from qd._later import Later
 from qd._runtime import cpu, host_arch
 from qd._storage import TO_NUMPY
 from qd.exception import QuadrantsRuntimeError
@@ -112,7 +111,10 @@ class _Program:
     def get_graph_cache_used_on_last_call(self):
         return False
 
-    get_num_offloaded_tasks_on_last_call = Later("get_num_offloaded_tasks_on_last_call")
+    def get_num_offloaded_tasks_on_last_call(self):
+        """The tasks of the kernel that was called last, as its source has them: loops, algorithms, and runs of other statements."""
+        _runtime.current()
+        return _runtime.last_tasks
 
     def get_device_caps(self):
         return _Capabilities()

@@ -55,6 +55,8 @@ class Compiled:
     apart: list
     # Loops whose number of elements is looked at.
     limits: list
+    # How many the source has.
+    tasks: int
     # In seconds.
     traced: float
     compiled: float
@@ -76,6 +78,8 @@ class Kernel(Generic[P, R]):
         self._calls = None
         # The limits of all of these.
         self._limits = []
+        # Tasks of each of these.
+        self._tasks = None
         self._recorder = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -90,6 +94,7 @@ class Kernel(Generic[P, R]):
                         raise _runtime.told(error) from None
                     bits = None
                 if bits is not None:
+                    _runtime.last_tasks = self._tasks
                     return self._signature.returned(bits) if bits else None
             return self._call(args, kwargs)
         except (QuadrantsCompilationError, QuadrantsRuntimeError) as error:
@@ -109,6 +114,7 @@ class Kernel(Generic[P, R]):
             parameters = self._signature.plain()
             self._calls = None
             self._limits.clear()
+            self._tasks = None
             if parameters is not None:
                 self._calls = _core.Calls(runtime.generation, runtime.device.is_host, parameters)
         given = self._signature.bind(args, kwargs)
@@ -137,6 +143,7 @@ class Kernel(Generic[P, R]):
         for number, _, copy, elements in given.moved:
             if kernel.written[number]:
                 elements.assign(copy)
+        _runtime.last_tasks = compiled.tasks
         return self._signature.returned(bits)
 
     def _exceeds(self, args):
@@ -158,8 +165,10 @@ class Kernel(Generic[P, R]):
         compiled = self._compiled.get(given.key)
         if compiled is None:
             compiled = self._compiled[given.key] = self._compile(given, runtime)
-            # Rust looks for no pairs.
-            if self._calls is not None and not compiled.apart:
+            if self._tasks is None:
+                self._tasks = compiled.tasks
+            # Rust looks for no pairs, and does not say which of them it has called: what has other tasks is left to Python.
+            if self._calls is not None and not compiled.apart and compiled.tasks == self._tasks:
                 arrays = [(each.dtype.name, each.rank) for each in given.key if isinstance(each, ArrayOf)]
                 numpy = sys.modules.get("numpy")
                 self._limits += compiled.limits
@@ -194,7 +203,7 @@ class Kernel(Generic[P, R]):
             kernel = runtime.device.compile(self._recorder)
             for trouble in runtime.device.troubles():
                 logger.warning("%s", trouble)
-            return Compiled(kernel, tracer.appended, tracer.apart, tracer.limits, traced - start, perf_counter() - traced)
+            return Compiled(kernel, tracer.appended, tracer.apart, tracer.limits, tracer.tasks, traced - start, perf_counter() - traced)
         except _core.Diagnosed as error:
             line, column, message = error.args[0][0]
             where = self.source.shown_at(line, column)

@@ -153,6 +153,8 @@ class Runtime:
 
 _runtime = None
 _generation = 0
+# Tasks of the kernel that was called last, as its source has them.
+last_tasks = 0
 
 
 def init(
@@ -306,8 +308,9 @@ def _default(which, given, allowed):
 
 def reset():
     """Gives the device back, and the memory of arrays on it. Kernels are compiled again when they are called after the next `init`."""
-    global _runtime
+    global _runtime, last_tasks
     ended, _runtime = _runtime, None
+    last_tasks = 0
     if ended is not None:
         try:
             with Failures():

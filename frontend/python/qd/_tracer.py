@@ -73,6 +73,9 @@ class Tracer(Loops):
         self.apart = []
         # Of loops over several dimensions how many elements they have, where arguments say it.
         self.limits = []
+        # Tasks of the source; and whether statements that are no loop were the last of them.
+        self.tasks = 0
+        self._ends_in_run = False
         # Loops of the top level that are no tasks.
         self._serialized = set()
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
@@ -136,6 +139,13 @@ class Tracer(Loops):
         return self.recorder
 
     # Tasks.
+
+    def _count_task(self, is_run=False):
+        """Counts a task of the source: a loop, an algorithm, or a run of other statements. What their bounds and arguments
+        take is part of them."""
+        if not (is_run and self._ends_in_run):
+            self.tasks += 1
+        self._ends_in_run = is_run
 
     def _top_level(self, statements):
         """A loop is a task, and so is what lies between two of them."""
@@ -327,6 +337,7 @@ class Tracer(Loops):
 
     def _step(self, node, algorithm):
         self.node = node
+        self._count_task()
 
         def evaluate(name, argument):
             given = self._count(argument) if name == "n" else self._argument(argument)
@@ -492,6 +503,7 @@ class Tracer(Loops):
         if not rest:
             return
         self.node = rest[0]
+        self._count_task(is_run=True)
         self._one_thread(rest[0], lambda: self.block(rest))
 
     def _is_empty(self, statement):
@@ -506,6 +518,7 @@ class Tracer(Loops):
 
     def _parallel(self, node):
         self.node = node
+        self._count_task()
         before = self.effects
         begin, end, dimensions = bounds = self._range(node, is_task=True)
         self._check_loop(node)

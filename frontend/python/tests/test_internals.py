@@ -112,14 +112,155 @@ def test_what_devices_have():
             k(size // 4 + 1)
     counts = program.get_graph_cache_size(), program.get_graph_total_builds(), program.get_graph_num_nodes_on_last_call()
     assert counts == (0, 0, 0) and not program.get_graph_cache_used_on_last_call()
-    with pytest.raises(NotImplementedError, match="get_num_offloaded_tasks_on_last_call isn't there yet"):
-        program.get_num_offloaded_tasks_on_last_call()
     asks = lambda: program.get_device_caps().get(qd._lib.core.DeviceCapability.spirv_has_float64)
     if qd.cfg.arch != qd.vulkan:
         assert asks() == 0
         return
     with pytest.raises(NotImplementedError, match=r"get\('spirv_has_float64'\) isn't there yet"):
         asks()
+
+
+Ints = qd.types.NDArray[qd.i32, 1]
+
+
+def tasks():
+    return qd.lang.impl.get_runtime().prog.get_num_offloaded_tasks_on_last_call()
+
+
+@qd.func
+def summed(a: qd.template()):
+    s = 0
+    for i in a:
+        s += a[i]
+    return s
+
+
+@qd.kernel
+def of_nothing(a: Ints):
+    pass
+
+
+@qd.kernel
+def of_two_loops(a: Ints):
+    for i in a:
+        a[i] += 1
+    for i in a:
+        a[i] *= 2
+
+
+@qd.kernel
+def of_loops_and_statements(a: Ints):
+    a[0] = 1
+    a[1] = 2
+    for i in a:
+        a[i] += 1
+    if a[0] > 0:
+        for i in range(3):
+            a[i] = 0
+    n = a.shape[0]
+    for i in range(n):
+        a[i] += 1
+    qd.loop_config(serialize=True)
+    for i in range(2):
+        a[i] = 7
+
+
+@qd.kernel
+def of_static_loops(a: Ints):
+    for k in qd.static(range(3)):
+        for i in a:
+            a[i] += k
+    if qd.static(False):
+        for i in a:
+            a[i] = 0
+
+
+@qd.kernel
+def of_a_bound_on_the_device(a: Ints) -> qd.i32:
+    s = 0
+    for i in range(a[0]):
+        qd.atomic_add(s, i)
+    return s
+
+
+@qd.kernel
+def of_a_function(a: Ints) -> qd.i32:
+    a[1] = 0
+    n = summed(a)
+    n += 1
+    return n
+
+
+@qd.kernel
+def of_algorithms(a: Ints, b: Ints, scratch: qd.types.NDArray[qd.u32, 1]):
+    a[0] = 1
+    qd.algorithms.exclusive_scan_add(a, b, scratch, a[0] + 3, qd.i32, 1)
+    for i in a:
+        a[i] += 1
+    qd.algorithms.exclusive_scan_add(a, b, scratch, a.shape[0], qd.i32, 1)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+@pytest.mark.parametrize(
+    "kernel, wanted",
+    [
+        (of_nothing, 0),
+        (of_two_loops, 2),
+        (of_loops_and_statements, 5),
+        (of_static_loops, 3),
+        (of_a_bound_on_the_device, 3),
+        (of_a_function, 3),
+        (of_algorithms, 4),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_tasks_are_those_of_the_source(kernel, wanted, debug):
+    """Whatever is fused, or added: each loop and each algorithm is one, and so are other statements in a row."""
+    qd.init(debug=debug, enable_fallback=False)
+    assert tasks() == 0
+    given = [np.ones(8, np.int32)]
+    if kernel is of_algorithms:
+        slots = qd.algorithms.exclusive_scan_scratch_slots(8, 1)
+        given += [np.zeros(8, np.int32), np.zeros(slots, np.uint32)]
+    for _ in range(2):
+        kernel(*given)
+        assert tasks() == wanted
+
+
+def test_tasks_are_those_of_the_last_call():
+    @qd.kernel
+    def of_its_type(a: qd.types.NDArray):
+        for i in a:
+            a[i] += 1
+        if qd.static(a.dtype == qd.f32):
+            for i in a:
+                a[i] += 1
+
+    @qd.data_oriented
+    class Holder:
+        @qd.kernel
+        def sets(self, a: Ints):
+            a[0] = 1
+
+    reals, integers = np.zeros(3, np.float32), np.zeros(3, np.int32)
+    for _ in range(3):
+        of_its_type(reals)
+        assert tasks() == 2
+        of_its_type(integers)
+        assert tasks() == 1
+        of_its_type(integers.astype(np.int64))
+        assert tasks() == 1
+    assert reals.tolist() == [6] * 3 and integers.tolist() == [3] * 3
+    of_loops_and_statements(integers)
+    Holder().sets(integers)
+    assert tasks() == 1
+    of_loops_and_statements(integers)
+    with pytest.raises(qd.QuadrantsRuntimeTypeError):
+        of_two_loops("none")
+    assert tasks() == 5
+    qd.reset()
+    with pytest.raises(RuntimeError, match="qd.init has not been called"):
+        tasks()
 
 
 def test_modules_of_what_is_not_there_yet():
