@@ -7,11 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from threading import Timer
 from time import perf_counter
+from types import SimpleNamespace
 from typing import Any, Concatenate, Generic, overload
 
 from qd import _core, _foreign, _runtime
 from qd._arguments import Signature
 from qd._functions import ArrayOf, P, Q, R, is_data_oriented
+from qd._later import Later
 from qd._logging import logger
 from qd._perf_dispatch import DispatchImpl
 from qd._source import Source, check_function
@@ -62,8 +64,19 @@ class Compiled:
     compiled: float
 
 
+class _Primal:
+    """What programs for the peer ask of a kernel: none repeats anything on the device, and none is found by its source."""
+
+    graph_do_while_arg = None
+    graph_do_while_levels = ()
+    src_ll_cache_observations = SimpleNamespace(cache_key_generated=False, cache_validated=False, cache_loaded=False, cache_stored=False)
+
+
 class Kernel(Generic[P, R]):
     """A function that runs on the device."""
+
+    _primal = _Primal()
+    _adjoint, grad = Later("kernel._adjoint"), Later("kernel.grad")
 
     def __init__(self, function: Callable[P, R]):
         check_function(function)

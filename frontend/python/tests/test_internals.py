@@ -263,6 +263,23 @@ def test_tasks_are_those_of_the_last_call():
         tasks()
 
 
+def test_what_kernels_have_inside():
+    @qd.data_oriented
+    class Holder:
+        @qd.kernel
+        def nothing(self):
+            pass
+
+    for kernel in (of_nothing, Holder.nothing, Holder().nothing):
+        primal = kernel._primal
+        assert primal.graph_do_while_arg is None and len(primal.graph_do_while_levels) == 0
+        seen = primal.src_ll_cache_observations
+        assert not (seen.cache_key_generated or seen.cache_validated or seen.cache_loaded or seen.cache_stored)
+        for name in ("_adjoint", "grad"):
+            with pytest.raises(NotImplementedError, match=f"^kernel.{name} isn't there yet$"):
+                getattr(kernel, name)()
+
+
 def test_modules_of_what_is_not_there_yet():
     from qd.lang.matrix import Matrix
     from qd.lang.stream import create_stream
