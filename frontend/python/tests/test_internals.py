@@ -1,9 +1,11 @@
 """Names that programs reach for inside of the peer."""
 
+import ast
 import copy
 import os
 import sys
 import types
+import warnings
 
 import numpy as np
 import pytest
@@ -278,6 +280,28 @@ def test_what_kernels_have_inside():
         for name in ("_adjoint", "grad"):
             with pytest.raises(NotImplementedError, match=f"^kernel.{name} isn't there yet$"):
                 getattr(kernel, name)()
+
+
+@pytest.mark.parametrize("name", ["do_while", "parallel", "parallel_context"])
+def test_how_names_of_graphs_are_spelled(name):
+    from qd.lang.ast.ast_transformers import graph_api
+
+    now = f"qd.graph.{name}", f"graph.{name}", f"modules[0].graph.{name}"
+    older = f"qd.graph_{name}", f"graph_{name}"
+    others = name, f"qd.{name}", f"qd.graph.{name}.inner", f"graph_{name}()", "qd.graph", "qd.graph.other", f"qd.graph_{name}_2", "(lambda: 0)"
+    for text in (*now, *older, *others):
+        called = ast.parse(text, mode="eval").body
+        assert graph_api.matches(called, name) == (text in (*now, *older)), text
+        assert graph_api.is_deprecated_spelling(called) == (text in older), text
+        assert not graph_api.matches(called, "other") and not graph_api.matches(called, f"graph_{name}"), text
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            graph_api.warn_if_deprecated(called)
+        assert len(warned) == (text in older), text
+        for each in warned:
+            assert each.category is DeprecationWarning and f"qd.graph.{name}()" in str(each.message)
+    called = ast.parse("qd.graph.parallel", mode="eval").body
+    assert graph_api.matches(called, name) == (name == "parallel")
 
 
 def test_modules_of_what_is_not_there_yet():
