@@ -163,6 +163,18 @@ impl Device {
         self.subgroup_size
     }
 
+    /// The name of the target that it has, such as `nvptx:sm_90`.
+    #[getter]
+    fn target(&self) -> &str {
+        self.device.target().name()
+    }
+
+    /// The capabilities of SPIR-V that it has, by their names there; none where code is no SPIR-V.
+    #[getter]
+    fn capabilities(&self) -> Vec<&'static str> {
+        self.device.info().limits.capabilities.clone()
+    }
+
     /// Whether its memory is the host's.
     #[getter]
     fn is_host(&self) -> bool {

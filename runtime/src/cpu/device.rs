@@ -53,6 +53,7 @@ pub(crate) fn device(id: &DeviceId, options: &DeviceOptions) -> Result<Cpu, Erro
                 threads: 1024,
                 shared_bytes: None,
                 memory_bytes: memory_bytes(),
+                capabilities: Vec::new(),
             },
         },
         pool: Arc::new(Mutex::new(Pool::new(threads).map_err(Error::Thread)?)),

@@ -83,6 +83,7 @@ pub(crate) fn device(id: &DeviceId, _: &DeviceOptions) -> Result<Cuda, Error> {
                 threads: device.max_threads,
                 shared_bytes: Some(device.max_shared_bytes.into()),
                 memory_bytes: device.memory_bytes(),
+                capabilities: Vec::new(),
             },
         },
         shared: Arc::new(Shared {

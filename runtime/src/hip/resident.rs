@@ -62,6 +62,7 @@ pub(crate) fn device(id: &DeviceId) -> Result<Hip, Error> {
                 threads: MOST_THREADS,
                 shared_bytes: Some(device.max_shared_bytes.into()),
                 memory_bytes,
+                capabilities: Vec::new(),
             },
         },
         device,

@@ -107,6 +107,8 @@ pub struct DeviceLimits {
     pub shared_bytes: Option<u64>,
     /// Bytes of its memory, where that is known.
     pub memory_bytes: Option<u64>,
+    /// The capabilities of SPIR-V that it has, by their names there; none where code is no SPIR-V.
+    pub capabilities: Vec<&'static str>,
 }
 
 /// The devices of this machine, and why drivers have none.

@@ -135,6 +135,7 @@ impl Resident {
                             .into(),
                     ),
                     memory_bytes: Some(device.local_bytes()),
+                    capabilities: capabilities::had(&device.features, &device.properties),
                 },
             },
             shared: Arc::new(Shared {

@@ -169,6 +169,14 @@ fn lacks(name: &str, what: &str) -> String {
     format!("{name} ({what}), which it needs")
 }
 
+/// The names of those that the device has.
+pub(super) fn had(features: &Features, properties: &Properties) -> Vec<&'static str> {
+    let names = CAPABILITIES.iter().map(|row| row.name);
+    names
+        .filter(|name| lacked(name, features, properties).is_none())
+        .collect()
+}
+
 /// The feature that the device lacks for a capability, if any.
 fn lacked(name: &str, features: &Features, properties: &Properties) -> Option<String> {
     let row = CAPABILITIES.iter().find(|row| row.name == name);

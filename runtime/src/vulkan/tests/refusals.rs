@@ -1,7 +1,10 @@
 //! Refused modules, and the contents of the driver's cache.
 
 use super::*;
-use crate::vulkan::cache::{self, Cache};
+use crate::{
+    objects::driver::Driver as _,
+    vulkan::cache::{self, Cache},
+};
 use qd_artifact::Origins;
 
 #[test]
@@ -53,6 +56,10 @@ fn what_the_device_lacks_is_named_with_who_needs_it() {
             .features
             .atomic_float
             .shader_shared_float64_atomic_add;
+    let opened = raw(Copies::Direct);
+    let had = &opened.info().limits.capabilities;
+    assert!(had.contains(&"Shader"), "{had:?}");
+    assert_eq!(had.contains(&"AtomicFloat64AddEXT"), has != ash::vk::FALSE);
     if has == ash::vk::FALSE {
         assert_eq!(
             refused(&atomics),
