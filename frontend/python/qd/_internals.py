@@ -50,15 +50,17 @@ def is_extension_enabled(ext):
     return is_extension_supported(_runtime.current().config.arch, ext)
 
 
-class DeviceCapability:
-    """What may be asked of `get_device_caps`, all of Vulkan's devices."""
+class DeviceCapability(Enum):
+    """What may be asked of `get_device_caps`, all of Vulkan's devices, with SPIR-V's names."""
 
-    spirv_has_int8, spirv_has_int16, spirv_has_int64, spirv_has_float16, spirv_has_float64 = (
-        f"spirv_has_{name}" for name in ("int8", "int16", "int64", "float16", "float64")
-    )
-    spirv_has_atomic_int64, spirv_has_atomic_float_add, spirv_has_atomic_float64_add = (
-        f"spirv_has_atomic_{name}" for name in ("int64", "float_add", "float64_add")
-    )
+    spirv_has_int8 = "Int8"
+    spirv_has_int16 = "Int16"
+    spirv_has_int64 = "Int64"
+    spirv_has_float16 = "Float16"
+    spirv_has_float64 = "Float64"
+    spirv_has_atomic_int64 = "Int64Atomics"
+    spirv_has_atomic_float_add = "AtomicFloat32AddEXT"
+    spirv_has_atomic_float64_add = "AtomicFloat64AddEXT"
 
 
 # Bytes of memory that a block may have: what each kind of device has at least, and those where it is all that kernels get.
@@ -76,13 +78,12 @@ def get_max_shared_memory_bytes(*, is_lowerbound_ok):
 
 
 def get_cuda_compute_capability():
-    """What NVIDIA's device can do: 90 where the cpu stands in for it; 0 of other kinds."""
+    """The compute capability of NVIDIA's device: 90 of sm_90, and where the cpu stands in for one."""
     runtime = _runtime.current()
-    if runtime.config.arch != _runtime.cuda:
-        return 0
-    if not runtime.device.is_host:
-        raise NotImplementedError("get_cuda_compute_capability isn't there yet")
-    return 90
+    arch = runtime.config.arch
+    if arch != _runtime.cuda:
+        raise QuadrantsRuntimeError(f"get_cuda_compute_capability: the device is no NVIDIA's, but {arch.name}")
+    return 90 if runtime.device.is_host else int(runtime.device.target.removeprefix("nvptx:sm_"))
 
 
 class _Running:
@@ -125,13 +126,14 @@ class _Program:
 
 
 class _Capabilities:
-    """What a device of Vulkan's has; others have none of it."""
+    """What a device of Vulkan's has, and the cpu, which has all of it, where it stands in for one; others have none of it."""
 
     def get(self, capability):
+        """Whether it has something, as 1 or 0."""
         runtime = _runtime.current()
-        if runtime.config.arch == _runtime.vulkan and not runtime.device.is_host:
-            raise NotImplementedError(f"get_device_caps().get({capability!r}) isn't there yet")
-        return 0
+        if runtime.config.arch != _runtime.vulkan:
+            return 0
+        return int(runtime.device.is_host or DeviceCapability(capability).value in runtime.device.capabilities)
 
 
 def get_runtime():

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import dataclasses
 import os
 import sys
 import types
@@ -96,8 +97,11 @@ def test_what_devices_have():
     from qd.lang.impl import get_cuda_compute_capability, get_max_shared_memory_bytes, get_runtime
 
     program = get_runtime().prog
-    if qd.cfg.arch != qd.cuda:
-        assert get_cuda_compute_capability() == 0
+    if qd.cfg.arch == qd.cuda:
+        assert get_cuda_compute_capability() >= 80
+    else:
+        with pytest.raises(RuntimeError, match=f"get_cuda_compute_capability: the device is no NVIDIA's, but {qd.cfg.arch.name}"):
+            get_cuda_compute_capability()
     size = get_max_shared_memory_bytes(is_lowerbound_ok=True)
 
     @qd.kernel
@@ -114,12 +118,55 @@ def test_what_devices_have():
             k(size // 4 + 1)
     counts = program.get_graph_cache_size(), program.get_graph_total_builds(), program.get_graph_num_nodes_on_last_call()
     assert counts == (0, 0, 0) and not program.get_graph_cache_used_on_last_call()
-    asks = lambda: program.get_device_caps().get(qd._lib.core.DeviceCapability.spirv_has_float64)
     if qd.cfg.arch != qd.vulkan:
-        assert asks() == 0
-        return
-    with pytest.raises(NotImplementedError, match=r"get\('spirv_has_float64'\) isn't there yet"):
-        asks()
+        assert not any(map(program.get_device_caps().get, qd.DeviceCapability))
+
+
+@pytest.mark.parametrize("dtype, name", [(qd.i64, "int64"), (qd.f64, "float64")], ids=str)
+def test_a_device_of_vulkans_has_what_its_kernels_need(dtype, name):
+    if qd.cfg.arch != qd.vulkan:
+        pytest.skip("of Vulkan's devices")
+    asked = getattr(qd.DeviceCapability, f"spirv_has_{name}")
+    has = qd.lang.impl.get_runtime().prog.get_device_caps().get(asked)
+
+    @qd.kernel
+    def twice(x: dtype) -> dtype:
+        return x + x
+
+    if has:
+        assert twice(3) == 6
+    else:
+        with pytest.raises(RuntimeError):
+            twice(3)
+
+
+def test_what_the_driver_says_of_a_device(monkeypatch):
+    """Of devices that are not here."""
+    from qd import _runtime
+    from qd.lang.impl import get_cuda_compute_capability, get_runtime
+
+    def told(arch, **of_device):
+        device = types.SimpleNamespace(is_host=False, **of_device)
+        config = dataclasses.replace(qd.cfg, arch=arch)
+        monkeypatch.setattr(_runtime, "_runtime", dataclasses.replace(_runtime.current(), config=config, device=device))
+
+    names = qd._lib.core.DeviceCapability
+    with monkeypatch.context() as monkeypatch:
+        told(qd.vulkan, target="vulkan:1.3", capabilities=["Shader", "Int16", "Float64", "AtomicFloat32AddEXT", "Int64Atomics"])
+        has = get_runtime().prog.get_device_caps().get
+        known = {name: has(name) for name in names}
+        assert set(known.values()) == {0, 1}
+        there = {names.spirv_has_int16, names.spirv_has_float64, names.spirv_has_atomic_float_add, names.spirv_has_atomic_int64}
+        assert {name for name in known if known[name]} == there
+        with pytest.raises(ValueError, match="spirv_has_magic"):
+            has("spirv_has_magic")
+        for target, capability in (("nvptx:sm_80", 80), ("nvptx:sm_90", 90), ("nvptx:sm_100", 100)):
+            told(qd.cuda, target=target, capabilities=[])
+            assert get_cuda_compute_capability() == capability
+        told(qd.amdgpu, target="amdgpu:gfx942", capabilities=[])
+        assert not has(names.spirv_has_float64)
+        with pytest.raises(RuntimeError, match="the device is no NVIDIA's, but amdgpu"):
+            get_cuda_compute_capability()
 
 
 Ints = qd.types.NDArray[qd.i32, 1]
@@ -324,9 +371,12 @@ def test_the_cpu_stands_in_for_other_kinds(arch, by, monkeypatch, caplog):
     assert f"the cpu stands in for {arch.name}" in caplog.text
     assert qd.cfg.arch == arch and qd.lang.misc.is_arch_supported(arch)
     assert qd.is_extension_enabled(qd.extension.data64) and qd.simt.subgroup.group_size() == 32
-    assert qd.lang.impl.get_cuda_compute_capability() == (90 if arch == qd.cuda else 0)
+    if arch == qd.cuda:
+        assert qd.lang.impl.get_cuda_compute_capability() == 90
     assert qd.lang.impl.get_max_shared_memory_bytes(is_lowerbound_ok=False) > 0
-    assert qd.lang.impl.get_runtime().prog.get_device_caps().get(qd.DeviceCapability.spirv_has_int64) == 0
+    # What kernels may have on a device of 64-bit data.
+    has = qd.lang.impl.get_runtime().prog.get_device_caps().get
+    assert [has(qd.DeviceCapability.spirv_has_int64), has(qd.DeviceCapability.spirv_has_float64)] == [int(arch == qd.vulkan)] * 2
 
     @qd.kernel
     def double(a: qd.types.NDArray[qd.f64, 1]):
