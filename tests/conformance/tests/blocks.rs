@@ -4,6 +4,8 @@
 use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
 
 const BLOCKS: usize = 2;
+/// The largest block, all but a lane of it, and one whose last subgroup has 8 lanes of 16 and of 32, and 40 of 64.
+const LARGE: [u32; 3] = [1000, 1023, 1024];
 /// Words that a thread stores.
 const COLUMNS: usize = I32.len() + I1.len() + 2 * I64.len();
 
@@ -45,9 +47,15 @@ const I64: &[&str] = &[
     "active_mask",
 ];
 
-/// Sizes that leave few lanes, many, and all of the last subgroup.
-fn sizes(wave: u32) -> Vec<u32> {
-    vec![1, 3, wave - 1, wave + 1, 2 * wave + wave / 2 + 1, 3 * wave]
+/// Sizes that leave few lanes, many, and all of the last subgroup; and large ones, which take turns with the subgroup's
+/// sizes where there are several.
+fn sizes(nth: usize, wave: u32) -> Vec<u32> {
+    let mut sizes = vec![1, 3, wave - 1, wave + 1, 2 * wave + wave / 2 + 1, 3 * wave];
+    match waves() {
+        [_] => sizes.extend(LARGE),
+        _ => sizes.push(LARGE[nth % LARGE.len()]),
+    }
+    sizes
 }
 
 fn kernel(threads: u32) -> Subject {
@@ -147,8 +155,8 @@ fn kernel(threads: u32) -> Subject {
 
 #[test]
 fn collectives() {
-    for &wave in waves() {
-        for threads in sizes(wave) {
+    for (nth, &wave) in waves().iter().enumerate() {
+        for threads in sizes(nth, wave) {
             let all = threads as usize * BLOCKS;
             let subgroups = threads.div_ceil(wave) as usize * BLOCKS;
             let numbers = (0..all as i32).map(|i| (i * 7919 + 13) % 101 - 20);
