@@ -214,6 +214,7 @@ impl Generator<'_> {
         let outside = std::mem::take(&mut self.scope);
         self.phase = Phase {
             threads: threads as i64,
+            invocations: threads * blocks,
             budget: self.random.usize(2..40),
             block: self.blocks.len(),
             ..Phase::default()
@@ -314,6 +315,7 @@ impl Generator<'_> {
         self.phase = Phase {
             reads,
             writes,
+            invocations: self.length,
             budget: self.random.usize(3..16),
             block: self.blocks.len(),
             is_for_each: true,
@@ -487,6 +489,7 @@ impl Generator<'_> {
         for (buffer, name) in swapped.iter().zip(&names) {
             self.buffers[*buffer].value = *name;
         }
+        self.is_repeated = true;
         let body = self.region(&names, |this| {
             this.items(count, false);
             let one = this.constant(Ty::Index, 1);
@@ -501,6 +504,7 @@ impl Generator<'_> {
             });
             this.push_with(grid::ForEach::NAME, "", &[one], &[], vec![less]);
         });
+        self.is_repeated = false;
         for (buffer, value) in swapped.iter().zip(&outside) {
             self.buffers[*buffer].value = *value;
         }

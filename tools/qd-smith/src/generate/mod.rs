@@ -122,6 +122,8 @@ struct Generator<'f> {
     /// Whether something that may fail is there already, and a print.
     has_doubt: bool,
     has_print: bool,
+    /// Whether what is written stands in a loop around phases.
+    is_repeated: bool,
     /// Length of the buffers with an element for each thread.
     length: usize,
     /// What holds for the phase that is written.
@@ -132,6 +134,8 @@ struct Generator<'f> {
 #[derive(Clone, Debug, Default)]
 struct Phase {
     threads: i64,
+    /// How often the body is executed at most.
+    invocations: usize,
     /// This thread's own place in a buffer.
     place: Option<Value>,
     /// Buffers that may be read, and those written at one's own place.
@@ -185,6 +189,7 @@ impl<'f> Generator<'f> {
             is_checked,
             has_doubt: false,
             has_print: false,
+            is_repeated: false,
             length,
             phase: Phase::default(),
         }
