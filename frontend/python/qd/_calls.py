@@ -25,8 +25,6 @@ class Calls(Expressions):
     """Traces expressions with calls."""
 
     def on_Call(self, node):
-        if node in self.returned:
-            return self._present(node, self.returned[node])
         callee = self.expression(node.func)
         if isinstance(callee, Value):
             raise self.error(QuadrantsTypeError, node, f"a value of type '{callee.dtype}' is not callable")

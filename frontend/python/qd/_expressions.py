@@ -69,8 +69,6 @@ class Expressions:
         self.host = Host()
         # Functions of Python that are inlined, by themselves.
         self.plain = {}
-        # What calls have returned whose tasks stand before the statement that has the call.
-        self.returned = {}
         # By functions, the names that they assign.
         self._assigning = {}
         # How many runtime branches and loops are open, in all frames.
@@ -296,6 +294,8 @@ class Expressions:
     def expression(self, node):
         """What an expression is: a value, an array, or an object of Python."""
         self.node = node
+        if node in self.frame.kept:
+            return self._present(node, self.frame.kept[node])
         method = getattr(self, f"on_{type(node).__name__}", None)
         if method is None:
             raise self.error(QuadrantsSyntaxError, node, f'Unsupported node "{type(node).__name__}"')

@@ -390,6 +390,11 @@ class Frame:
         # At the top level, the names that several of its tasks have, and the scopes that are open there.
         self.spanning = set()
         self.top = 1
+        # Of the statement of the top level that is traced: what those of its expressions are that tasks before it have computed; those
+        # that are to be computed before the next call with tasks; and the names that they, or what they call, assign.
+        self.kept = {}
+        self.postponed = []
+        self.changed = set()
         # Objects of Python among its arguments: what it is a specialisation for.
         self.objects = {}
         self.is_done = False

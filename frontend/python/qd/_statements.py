@@ -216,6 +216,14 @@ class Statements(Calls):
         self.write(node, variable, value)
         return variable
 
+    def kept(self, node, name, value):
+        """What later tasks have of something that a task computes: what any of them can compute is as it is."""
+        if type(value) is tuple:
+            return tuple(self.kept(node, name, each) for each in value)
+        if isinstance(value, Variable):
+            value = self.read(node, value)
+        return self.spanning(node, name, value) if isinstance(value, Value) and not value.is_pure else value
+
     def _variable(self, target, known):
         """The variable that a name is, which is to be assigned."""
         if isinstance(known, Variable):
@@ -262,7 +270,7 @@ class Statements(Calls):
                 return
             if known is not MISSING and not isinstance(known, Spanning):
                 self._variable(node.target, known)
-            old = self.lift(node.target, self.name(node.target))
+            old = self.value(node.target)
             new = self.operated(node, name, old, self.value(node.value))
             self.write(node.target, known, new)
             return
@@ -273,7 +281,9 @@ class Statements(Calls):
         if name in ASSIGNING:
             self.ask(node, "atomic", name, array.number, index.number, self.value(node.value).number)
             return
-        old = self.made(node.target, "load", array.number, index.number)
+        # It is read before tasks of the value.
+        is_kept = node.target in self.frame.kept
+        old = self.value(node.target) if is_kept else self.made(node.target, "load", array.number, index.number)
         new = self.operated(node, name, old, self.value(node.value))
         self.ask(node, "store", array.number, index.number, new.number)
 
@@ -317,7 +327,7 @@ class Statements(Calls):
         if self.frame.caller is not None:
             returned = None if node.value is None else self.expression(node.value)
             if self.frame.keeps:
-                returned = self.declared_as(node, "what is returned", returned, spans=True)
+                returned = self.kept(node, "what is returned", returned)
             self.frame.returned = returned
             return
         results = self.signature.results

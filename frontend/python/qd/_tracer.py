@@ -7,12 +7,13 @@ from qd import _core
 from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._expressions import MISSING
-from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Frame, Func, Getter, Members, Method, Same, filled, is_plain
+from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Func, Getter, Members, Method, Same, filled, is_plain
 from qd._later import HINTS
-from qd._loops import I32, I64, Loop, Loops
+from qd._loops import I32, I64, Loop
 from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc, is_deprecated
+from qd._task_calls import TaskCalls
 from qd._values import Array, Spanning, Value, Variable, is_variable
 from qd.exception import (
     QuadrantsCompilationError,
@@ -37,8 +38,6 @@ _LOCATED = {
 
 # What ends a function, an unrolled loop or a round of it.
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
-# Statements whose value may be a call of a function with tasks.
-_CALLING = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 # Threads of a parallel loop whose bounds the host does not know.
 STRIDE = 2**14
@@ -57,7 +56,7 @@ def _is_computed(parameter, is_template):
     return (isinstance(parameter, Variable) and not is_template) or (isinstance(parameter, Value) and not parameter.is_pure)
 
 
-class Tracer(Loops):
+class Tracer(TaskCalls):
     """Traces one kernel for one set of types."""
 
     def __init__(self, function, source, signature, key, config):
@@ -78,6 +77,10 @@ class Tracer(Loops):
         self._ends_in_run = False
         # Loops of the top level that are no tasks.
         self._serialized = set()
+        # Functions of which it is asked whether they have tasks; and, of those that were asked first, the answers, each with what they
+        # were given.
+        self._looked_into = []
+        self._task_funcs = {}
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
         self._config = NO_CONFIG
         self.block_dim = None
@@ -185,6 +188,10 @@ class Tracer(Loops):
                 here = set()
             if assigned:
                 found |= {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} & assigned
+            if is_apart and self.frame.source.has_named:
+                # Of its expressions some may be evaluated by tasks before it.
+                nodes = [each for node, _ in self.evaluated(statement) for each in ast.walk(node)]
+                found |= {node.target.id for node in nodes if isinstance(node, ast.NamedExpr)}
             # What a static `if` assigns beside its tasks, those after it have.
             (assigned if is_apart else here).update(self._assigned(statement))
         return found
@@ -236,69 +243,49 @@ class Tracer(Loops):
 
     def _is_apart(self, statement):
         """Whether a statement of the top level is no part of a task: it has some itself, or there may be none after it."""
-        if self._has_tasks(statement):
+        if self.has_tasks(statement):
             return True
         if isinstance(statement, (ast.If, ast.For)) and self.is_static(statement.test if isinstance(statement, ast.If) else statement.iter):
             leaves = any(isinstance(node, _LEAVING) for node in ast.walk(statement))
-            return leaves and any(map(self._has_tasks, self.frame.source.tree.body))
+            return leaves and any(map(self.has_tasks, self.frame.source.tree.body))
         return False
 
-    def _has_tasks(self, statement):
+    def has_tasks(self, statement):
         """Whether a statement of the top level is a loop, or has some at the top level, too."""
-        if statement in self._serialized:
-            return False
-        if isinstance(statement, ast.For):
-            return not self.is_static(statement.iter) or any(map(self._has_tasks, statement.body))
+        if isinstance(statement, ast.For) and statement not in self._serialized:
+            return not self.is_static(statement.iter) or any(map(self.has_tasks, statement.body))
         if isinstance(statement, ast.If) and self.is_static(statement.test):
-            return any(map(self._has_tasks, statement.body + statement.orelse))
-        if self._algorithm_of(statement) is not None:
-            return True
-        func, first = self._called(statement)
-        if func is None or any(frame.func is func for _, frame in self.frame.calls()) or self.frame.func is func:
-            return False
-        caller, self.frame = self.frame, Frame(func.function, func.source, 0, self.frame, statement.value, func)
-        self.frame.scopes[0].update(zip(func.signature.parameters, first))
-        has_tasks = any(map(self._has_tasks, func.source.tree.body))
-        self.frame = caller
-        return has_tasks
-
-    def _called(self, statement):
-        """The function that a statement calls, and the arguments before those of the call."""
-        if not isinstance(statement, _CALLING) or not isinstance(statement.value, ast.Call):
-            return None, ()
-        callee = self.callee(statement.value)
-        if isinstance(callee, Method):
-            return callee.func, [callee.instance]
-        return (callee, ()) if isinstance(callee, Func) else (None, ())
+            return any(map(self.has_tasks, statement.body + statement.orelse))
+        return self._algorithm_of(statement) is not None or self.has_task_calls(statement)
 
     def _tasks(self, statement, constants):
         """The tasks of a statement that has some."""
+        if isinstance(statement, ast.If) and self.is_static(statement.test):
+            self._top_level(statement.body if self.python(statement.test) else statement.orelse)
+            return
+        if isinstance(statement, ast.For) and self.is_static(statement.iter):
+            self._unroll(statement, self._top_level)
+            return
+        self.node = statement
+        config, self._config = self._config, NO_CONFIG if isinstance(statement, ast.For) else self._config
+        self.task_calls(statement)
+        self._config = config
         algorithm = self._algorithm_of(statement)
         if algorithm is not None:
             self._step(statement.value, algorithm)
-        elif isinstance(statement, ast.If):
-            self._top_level(statement.body if self.python(statement.test) else statement.orelse)
-        elif isinstance(statement, _CALLING):
-            self._tasks_of_call(statement, constants)
-        elif self.is_static(statement.iter):
-            self._unroll(statement, self._top_level)
-        else:
+        elif isinstance(statement, ast.For) and statement not in self._serialized:
             self._parallel(statement)
+        elif not isinstance(statement, ast.Expr) or statement.value not in self.frame.kept:
+            self._serial_task([statement], constants)
+        self.frame.kept.clear()
 
-    def _tasks_of_call(self, statement, constants):
-        """Those of the function that a statement calls. If the statement has its result, one thread executes it then."""
-        func, first = self._called(statement)
-        call = statement.value
-        self.node = statement
-        caller, self.frame = self.frame, self._entered_apart(call, func, first)
-        self.frame.keeps = not isinstance(statement, ast.Expr)
+    def tasks_of_call(self, node, func, first, keeps):
+        """Those of a function that is called. What it returns; if it is kept, other tasks have it."""
+        caller, self.frame = self.frame, self._entered_apart(node, func, first)
+        self.frame.keeps = keeps
         self._top_level(func.source.tree.body)
         returned, self.frame = self.frame.returned, caller
-        if isinstance(statement, ast.Expr):
-            return
-        self.returned[call] = returned
-        self._serial_task([statement], constants)
-        del self.returned[call]
+        return returned
 
     def _entered_apart(self, node, func, first):
         """The frame of a call of a function with tasks. Of its scalars those that any task can compute are values; others, and those
@@ -308,23 +295,13 @@ class Tracer(Loops):
         names = frame.scopes[0]
         computed = [name for name, each in names.items() if _is_computed(each, name in func.templates)]
         if computed or self.effects != before:
-            again = self._one_thread(node, lambda: self._keep(node, self.entered(node, func, first), computed))
-            names.update((name, again[name]) for name in computed)
+            again = self.one_thread(node, lambda: self._kept_parameters(node, self.entered(node, func, first), computed))
+            names.update(again)
         return frame
 
-    def _keep(self, node, frame, names):
-        """The parameters of a function that is called, where variables of these names are those of all its tasks."""
-        kept = frame.scopes[0]
-        for name in names:
-            kept[name] = self._kept_parameter(node, name, kept[name])
-        return kept
-
-    def _kept_parameter(self, node, name, value):
-        if isinstance(value, tuple):
-            return tuple(self._kept_parameter(node, name, each) for each in value)
-        if not _is_computed(value, False):
-            return value
-        return self.spanning(node, name, self.read(node, value) if isinstance(value, Variable) else value)
+    def _kept_parameters(self, node, frame, names):
+        """Those of the parameters of a function that is called which are variables of all its tasks, by their names."""
+        return {name: self.kept(node, name, frame.scopes[0][name]) for name in names}
 
     # Algorithms.
 
@@ -391,7 +368,7 @@ class Tracer(Loops):
                     raise self.error(QuadrantsTypeError, node, "'n' is a number, and not an array of them: which element?")
                 return self._of_integers(node, given), zero
         # It is computed by one thread.
-        return self._one_thread(node, lambda: self._computed_count(node)), zero
+        return self.one_thread(node, lambda: self._computed_count(node)), zero
 
     def _computed_count(self, node):
         value = self.value(node)
@@ -459,11 +436,11 @@ class Tracer(Loops):
                 return False
             if isinstance(node, ast.Attribute) and isinstance(self.known_as(node), Getter):
                 return False
-            if isinstance(node, ast.Subscript) and not self._has_no_elements(node.value):
+            if isinstance(node, ast.Subscript) and not self.has_no_elements(node.value):
                 return False
         return True
 
-    def _has_no_elements(self, node):
+    def has_no_elements(self, node):
         """Whether an expression is a shape, or an object of Python that is no array."""
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             return True
@@ -475,10 +452,10 @@ class Tracer(Loops):
         before = self.effects
         made = trace()
         if self.effects != before:
-            self._one_thread(node, trace)
+            self.one_thread(node, trace)
         return made
 
-    def _one_thread(self, node, trace):
+    def one_thread(self, node, trace):
         """A task of one thread; what it computes."""
         first, last = (self.ask(node, "integer", number, "i32") for number in (0, 1))
         self.task += 1
@@ -504,14 +481,16 @@ class Tracer(Loops):
             return
         self.node = rest[0]
         self._count_task(is_run=True)
-        self._one_thread(rest[0], lambda: self.block(rest))
+        self.one_thread(rest[0], lambda: self.block(rest))
 
     def _is_empty(self, statement):
         """Whether a statement does nothing: a hint on arrays, or a text."""
         if isinstance(statement, ast.Pass) or is_text(statement):
             return True
-        func, _ = self._called(statement)
-        if not isinstance(statement, ast.Expr) or func is None or HINTS.get(func.function.__name__) is not func or statement.value.keywords:
+        if not isinstance(statement, ast.Expr) or not isinstance(statement.value, ast.Call) or statement.value.keywords:
+            return False
+        func, _ = self.called(statement.value) or (None, None)
+        if func is None or HINTS.get(func.function.__name__) is not func:
             return False
         is_array = [isinstance(self.known_as(each), (Array, Field)) for each in statement.value.args]
         return all(is_array) and all(map(is_text, func.source.tree.body))
@@ -526,7 +505,7 @@ class Tracer(Loops):
             self._strided(node, bounds)
             return
         if self.effects != before:
-            self._one_thread(node, lambda: self._range(node))
+            self.one_thread(node, lambda: self._range(node))
         self.task += 1
         self.uses_blocks = False
         block_dim = self.block_dim = self._config.block_dim
@@ -549,7 +528,7 @@ class Tracer(Loops):
         """A parallel loop of whose bounds some are computed on the device: by one thread, and then as many threads as the host
         knows go over it in strides."""
         zero, stride = [self.made(node, "integer", number, "i32", is_host=True, is_pure=True) for number in (0, STRIDE)]
-        kept = self._one_thread(node, lambda: [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node, I64)))])
+        kept = self.one_thread(node, lambda: [self._kept(node, *each) for each in zip(_flat(bounds), _flat(self._range(node, I64)))])
         self.task += 1
         first = self.cast(node, self._loop_task(node, zero, stride), I64)
         begin, end, *others = [self.read(node, each) if isinstance(each, Spanning) else each for each in kept]

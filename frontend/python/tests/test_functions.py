@@ -210,60 +210,6 @@ def test_loops_of_functions_at_the_top_level_are_tasks():
     assert b.tolist() == [9] * 10
 
 
-def test_loops_of_functions_that_return_are_tasks_too():
-    @qd.func
-    def total(a):
-        s = 0
-        for i in a:
-            s += a[i]
-        return s
-
-    @qd.func
-    def ends(a, by: qd.i32):
-        most, least = -(2**31), 2**31 - 1
-        for i in a:
-            qd.atomic_max(most, a[i] * by)
-        for i in a:
-            qd.atomic_min(least, a[i] * by)
-        return most, least
-
-    @qd.func
-    def passed_on(a):
-        return total(a)
-
-    @qd.kernel
-    def k(a: Ints, out: qd.types.ndarray(dtype=qd.i64, ndim=1)) -> qd.i32:
-        n = total(a)
-        for i in a:
-            a[i] += n
-        most, least = ends(a, 3)
-        wide: qd.i64 = passed_on(a)
-        n += total(a)
-        out[0] = total(a)
-        for i in range(1):
-            out[1], out[2], out[3], out[4] = n, most, least, wide * 1000000
-        return total(a)
-
-    a, out = np.arange(1000, dtype=np.int32), np.zeros(5, np.int64)
-    first = int(a.sum())
-    wanted = a + first
-    with np.errstate(over="ignore"):
-        total_of = int(wanted.sum(dtype=np.int32))
-        expected = [total_of, np.int32(first + total_of), (wanted * np.int32(3)).max(), (wanted * np.int32(3)).min(), total_of * 1000000]
-    assert k(a, out) == total_of
-    np.testing.assert_array_equal(a, wanted)
-    assert out.tolist() == [int(each) for each in expected]
-    # Five totals, one loop of the kernel, and two for both ends; the rest are of one thread.
-    lines = k.record().split("\n")
-    assert sum("Task" in line and not _is_of_one_thread(lines, line) for line in lines) == 8
-
-
-def _is_of_one_thread(lines, task):
-    """Whether a task of a record ends at the constant 1."""
-    last = task.split(" at ")[0].split()[-1]
-    return any(line.startswith(f"{last}: Constant(1)") for line in lines)
-
-
 def test_functions_called_from_python():
     with pytest.raises(qd.QuadrantsRuntimeError, match="Quadrants functions cannot be called from Python-scope"):
         add(1, 2)
