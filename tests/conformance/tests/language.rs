@@ -1,6 +1,6 @@
 //! What a kernel may say of its buffers and its elements, on a target, compared with the interpreter: loops that
 //! swap buffers, views that the host makes, several dynamic extents, collectives in elementwise phases, scratch that
-//! nobody passes, random numbers.
+//! nobody passes, results that are counts and conditions, scratch slots by the device's arithmetic, random numbers.
 
 use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report, waves};
 
@@ -534,6 +534,187 @@ fn scratch_of_less_than_a_word() {
         Subject::new(NARROW_SCRATCH).check(any_wave(), &arguments, "scratch of narrow types");
     }
     report("scratch of less than a word");
+}
+
+/// One element of `i32` or `i64` in each way in which a kernel may have it: its type, the parameter, and what makes it.
+const ONE_ELEMENT: [(&str, &str, &str); 7] = [
+    ("memref<i32>", "%k: memref<i32>", ""),
+    ("memref<1xi32>", "%k: memref<1xi32>", ""),
+    (
+        "memref<i32>",
+        "%all: memref<?xi32>",
+        "%k = qd.grid.view %all[%c2] : memref<?xi32> to memref<i32>",
+    ),
+    (
+        "memref<1xi32>",
+        "%all: memref<?xi32>",
+        "%k = qd.grid.view %all[%c2] [%c1] : memref<?xi32> to memref<1xi32>",
+    ),
+    (
+        "memref<1xi32>",
+        "%all: memref<?xi32>",
+        "%k = qd.grid.scratch : memref<1xi32>",
+    ),
+    ("memref<1xi64>", "%k: memref<1xi64>", ""),
+    (
+        "memref<i64>",
+        "%all: memref<?xi64>",
+        "%k = qd.grid.view %all[%c2] : memref<?xi64> to memref<i64>",
+    ),
+];
+
+/// A reduction's result counts what is scanned next, and what is added to in a phase; and is, if it is of 32 bits, the
+/// condition of others.
+#[test]
+fn results_that_are_counts() {
+    const N: usize = 700;
+    for (memory, parameter, made) in ONE_ELEMENT {
+        let element = if memory.contains("i64") { "i64" } else { "i32" };
+        let (open, close) = match element {
+            "i32" => (format!("qd.grid.if %k : {memory} {{"), "}"),
+            _ => (String::new(), ""),
+        };
+        let subject = Subject::new(format!(
+            "qd.grid.kernel @main(%a: memref<?x{element}>, %b: memref<?xi32>, %o: memref<?xi32>, %p: memref<?xi32>,
+                     %s: memref<?x{element}>, %t: memref<?xi32>, %n: memref<i32>, {parameter}) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  {made}
+  %len = memref.dim %b, %c0 : memref<?xi32>
+  qd.algo.reduce add ins(%a : memref<?x{element}>) outs(%k : {memory}) scratch(%s : memref<?x{element}>)
+      count(%n : memref<i32>) log256_max_n = 2
+  qd.algo.inclusive_scan add ins(%b : memref<?xi32>) outs(%o : memref<?xi32>) scratch(%t : memref<?xi32>)
+      count(%k : {memory}) log256_max_n = 2
+  qd.grid.for_each %i to %len count(%k : {memory}) {{
+    %i32 = arith.index_cast %i : index to i32
+    %x = memref.load %o[%i] : memref<?xi32>
+    %y = arith.xori %x, %i32 : i32
+    memref.store %y, %p[%i] : memref<?xi32>
+  }}
+  {open}
+    qd.grid.for_each %i to %c1 {{
+      %last = arith.subi %len, %c1 : index
+      %thousand = arith.constant 1000 : i32
+      memref.store %thousand, %p[%last] : memref<?xi32>
+    }}
+  {close}
+}}"
+        ));
+        // As many as are counted, which are some of those there are.
+        for (live, count) in [(N, 0), (N, 1), (N, 300), (300, 300), (N, N), (1, 0)] {
+            let flag = |i: usize| i32::from((i * count) % live < count);
+            let flags: Vec<_> = (0..N).map(flag).collect();
+            let one = match (parameter.starts_with("%k"), element) {
+                (true, "i64") => Data::I64(vec![-1]),
+                (true, _) if memory == "memref<i32>" => Data::Count(-1),
+                (true, _) => Data::I32(vec![-1]),
+                (_, "i64") => Data::I64(vec![-1; 4]),
+                _ => Data::I32(vec![-1; 4]),
+            };
+            let mut arguments = all([
+                match element {
+                    "i64" => Data::I64(flags.into_iter().map(i64::from).collect()),
+                    _ => Data::I32(flags),
+                },
+                Data::I32((0..N as i32).map(|i| i * 7 - 1000).collect()),
+                Data::I32(vec![-1; N]),
+                Data::I32(vec![-2; N]),
+                match element {
+                    "i64" => Data::I64(vec![0; 64]),
+                    _ => Data::I32(vec![0; 64]),
+                },
+                Data::I32(vec![0; 64]),
+                Data::Count(live as i32),
+                one,
+            ]);
+            arguments[4].expect = Expect::Scratch;
+            arguments[5].expect = Expect::Scratch;
+            let reference = interpret(subject.source(), any_wave(), &arguments).expect("no fault");
+            let phase = reference[3].buffer().expect("a buffer").to_vec::<i32>();
+            let scanned = phase[..N - 1].iter().filter(|x| **x != -2).count();
+            assert_eq!(scanned, count.min(N - 1), "{memory}, {made}");
+            let about = format!("{count} of {live}, in {memory}, {made}");
+            subject.check(any_wave(), &arguments, &about);
+        }
+    }
+    report("results that are counts");
+}
+
+/// Slots for counts that are loaded, and for one that the host knows, of each algorithm; without a capacity and with one.
+#[test]
+fn slots_of_loaded_counts() {
+    let algorithms = [
+        "reduce",
+        "exclusive_scan",
+        "inclusive_scan",
+        "sort",
+        "select",
+        "partition",
+        "unique",
+        "reduce_by_key",
+    ];
+    let forms: Vec<_> = algorithms
+        .iter()
+        .flat_map(|algorithm| {
+            [("", ""), ("2", ", 2")].map(|(name, depth)| (algorithm, name, depth))
+        })
+        .collect();
+    let columns = forms.len();
+    let (mut of_host, mut of_device) = (String::new(), String::new());
+    for (at, (algorithm, name, depth)) in forms.iter().enumerate() {
+        of_host +=
+            &format!("  %h{algorithm}{name} = qd.algo.scratch_slots {algorithm} %known{depth}\n");
+        of_device += &format!(
+            "    %s{at} = qd.algo.scratch_slots {algorithm} %n{depth}
+    %both{at} = arith.subi %s{at}, %h{algorithm}{name} : index
+    %word{at} = arith.index_cast %both{at} : index to i64
+    %place{at} = arith.constant {at} : index
+    %own{at} = arith.addi %row, %place{at} : index
+    memref.store %word{at}, %o[%own{at}] : memref<?xi64>\n"
+        );
+    }
+    let subject = Subject::new(format!(
+        "qd.grid.kernel @main(%counts: memref<?xi32>, %o: memref<?xi64>, %number: i32) {{
+  %c0 = arith.constant 0 : index
+  %len = memref.dim %counts, %c0 : memref<?xi32>
+  %known = arith.index_cast %number : i32 to index
+{of_host}  qd.grid.for_each %i to %len {{
+    %columns = arith.constant {columns} : index
+    %row = arith.muli %i, %columns : index
+    %count = memref.load %counts[%i] : memref<?xi32>
+    %n = arith.index_cast %count : i32 to index
+{of_device}  }}
+}}"
+    ));
+    let counts = [
+        0,
+        1,
+        2,
+        255,
+        256,
+        257,
+        65_535,
+        65_536,
+        65_537,
+        1_000_000,
+        16_777_216,
+        16_777_217,
+        1 << 30,
+    ];
+    for known in [0, 300, 70_000] {
+        let arguments = all([
+            Data::I32(counts.to_vec()),
+            Data::I64(vec![0; counts.len() * columns]),
+            Data::Number(known),
+        ]);
+        subject.check(
+            any_wave(),
+            &arguments,
+            &format!("slots less those of {known}"),
+        );
+    }
+    report("slots of loaded counts");
 }
 
 /// Four numbers for each element, of its index, and of what is stored.
