@@ -56,6 +56,8 @@ pub(super) struct Structure {
     pub(super) frequencies: Vec<f64>,
     /// Classes of the graph, in front of values that are in none.
     pub(super) in_graph: usize,
+    /// Whether the rules might have added more to the graph.
+    pub(super) is_cut: bool,
     /// Classes of values that are the same in a subgroup and on which control around collectives depends, in the
     /// order of the body.
     pub(super) deciding: Vec<usize>,
@@ -262,6 +264,7 @@ impl Problem {
                 blocks,
                 frequencies,
                 in_graph,
+                is_cut: graph.analysis.is_cut,
                 deciding,
             },
             shapes: shapes.into_iter().map(|(shape, _)| shape).collect(),
@@ -429,7 +432,7 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
         forms: judge.skeleton,
         whole,
         before,
-        is_optimal: unsure.is_empty(),
+        is_optimal: unsure.is_empty() && !judge.structure.is_cut,
     })
 }
 

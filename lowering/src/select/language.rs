@@ -365,8 +365,10 @@ pub struct Analysis {
     pub contradiction: Option<(i64, i64)>,
     /// Nodes by their number, each with the rule that made it.
     pub made: Vec<(Id, &'static str)>,
-    /// Classes of which a rule said that they are what was there already.
-    pub merged: Vec<(Id, &'static str)>,
+    /// Classes of which a rule said that they are one, by their numbers then, in its order.
+    pub joined: Vec<(Id, Id, &'static str)>,
+    /// Whether rules would have added more, and a limit ended it.
+    pub is_cut: bool,
 }
 
 /// The e-graph of a body.
@@ -497,34 +499,88 @@ fn zero_extended(value: i64, from: Type) -> i64 {
     }
 }
 
-/// Who made what in a graph.
+/// Which rules made what in a graph, and made it equal.
 #[derive(Debug, Default)]
 pub struct Reasons {
-    made: HashMap<Node, &'static str>,
-    merged: HashMap<Id, &'static str>,
+    /// The number of each node, and the rule that made it; none if the body has it.
+    nodes: HashMap<Node, (usize, Option<&'static str>)>,
+    /// Of each number the one that it was joined to, and when: a forest in which ways to the root are short. A root was
+    /// joined to itself, never.
+    above: Vec<(usize, usize)>,
+    /// The rules that joined, from 1 on.
+    rules: Vec<&'static str>,
 }
 
 impl Reasons {
     /// Of a graph in which nothing is added any more.
     pub fn of(graph: &Graph) -> Self {
-        let mut reasons = Self::default();
+        let count = graph.nodes().len();
+        let mut makers = vec![None; count];
         for (id, rule) in &graph.analysis.made {
-            let node = &graph.nodes()[usize::from(*id)];
-            let node = node.clone().map_children(|child| graph.find(child));
-            reasons.made.entry(node).or_insert(rule);
+            makers[usize::from(*id)] = Some(*rule);
         }
-        for (id, rule) in &graph.analysis.merged {
-            reasons.merged.entry(graph.find(*id)).or_insert(rule);
+        let mut reasons = Self {
+            above: (0..count).map(|id| (id, usize::MAX)).collect(),
+            ..Self::default()
+        };
+        let mut sizes = vec![1; count];
+        for (id, node) in graph.nodes().iter().enumerate() {
+            let node = node.clone().map_children(|child| graph.find(child));
+            let known = reasons.nodes.entry(node).or_insert((id, makers[id])).0;
+            // Terms of equal values are equal, whatever made these so.
+            reasons.join(&mut sizes, [id, known], 0);
+        }
+        for (a, b, rule) in &graph.analysis.joined {
+            reasons.rules.push(rule);
+            let time = reasons.rules.len();
+            reasons.join(&mut sizes, [*a, *b].map(usize::from), time);
         }
         reasons
     }
 
-    /// The rule that made a node of a class, or, if the body has it, the first that said that the class is what another
-    /// one is; none if the body alone said so.
-    pub fn why(&self, graph: &Graph, class: Id, node: &Node) -> Option<&'static str> {
+    fn join(&mut self, sizes: &mut [usize], ids: [usize; 2], time: usize) {
+        let [mut a, mut b] = ids.map(|id| self.root(id));
+        if a == b {
+            return;
+        }
+        if sizes[a] > sizes[b] {
+            (a, b) = (b, a);
+        }
+        sizes[b] += sizes[a];
+        self.above[a] = (b, time);
+    }
+
+    fn root(&self, mut id: usize) -> usize {
+        while self.above[id].0 != id {
+            id = self.above[id].0;
+        }
+        id
+    }
+
+    /// The rule that made a node, and the node as it made it; none if the body has it.
+    pub fn maker<'g>(&self, graph: &'g Graph, node: &Node) -> Option<(&'static str, &'g Node)> {
         let node = node.clone().map_children(|child| graph.find(child));
-        let made = self.made.get(&node);
-        made.or_else(|| self.merged.get(&class)).copied()
+        let (id, rule) = self.nodes.get(&node)?;
+        Some(((*rule)?, &graph.nodes()[*id]))
+    }
+
+    /// The rule without which a class, by a number that it once had, would not be equal to a node.
+    pub fn joiner(&self, graph: &Graph, class: Id, node: &Node) -> Option<&'static str> {
+        let node = node.clone().map_children(|child| graph.find(child));
+        let (mut a, mut b) = (usize::from(class), self.nodes.get(&node)?.0);
+        // Nearer to the root joins are later: the last of the way is the one that is looked for.
+        let mut last = 0;
+        while a != b {
+            if self.above[a].1 > self.above[b].1 {
+                (a, b) = (b, a);
+            }
+            let (above, time) = self.above[a];
+            if above == a {
+                return None;
+            }
+            (a, last) = (above, last.max(time));
+        }
+        self.rules.get(last.checked_sub(1)?).copied()
     }
 }
 
@@ -543,30 +599,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_is_that_of_the_node_and_not_of_its_class() {
+    fn a_reason_is_the_rule_without_which_two_terms_would_not_be_equal() {
+        let mut graph = Graph::new(Analysis::default());
+        graph.analysis.leaves = vec![Facts::default(); 6];
+        let leaves = [0, 1, 2, 3, 4, 5].map(|number| graph.add(Node::leaf(Head::Leaf(number))));
+        let node = |operands: &[Id]| Node::new(Head::Op(Operator::Add), operands);
+        // Three terms of the body, and one that a rule makes.
+        let terms = [0, 1, 2].map(|at| node(&leaves[at..at + 2]));
+        let [a, b, c] = terms.clone().map(|term| graph.add(term));
+        let before = graph.nodes().len();
+        let made = node(&leaves[3..5]);
+        let d = graph.add(made.clone());
+        Analysis::note(&mut graph, before, "made");
+        for (one, other, rule) in [(b, c, "late"), (a, d, "made"), (c, a, "last")] {
+            let joined = (graph.find(one), graph.find(other), rule);
+            assert!(graph.union(one, other));
+            graph.analysis.joined.push(joined);
+        }
+        graph.rebuild();
+        let reasons = Reasons::of(&graph);
+        let joiner = |class, term| reasons.joiner(&graph, class, term);
+        assert_eq!(joiner(b, &terms[2]), Some("late"));
+        assert_eq!(joiner(a, &made), Some("made"));
+        assert_eq!(joiner(b, &terms[0]), Some("last"));
+        assert_eq!(joiner(c, &made), Some("last"));
+        assert_eq!(joiner(a, &terms[0]), None);
+        assert_eq!(joiner(leaves[5], &made), None);
+        assert_eq!(reasons.maker(&graph, &made), Some(("made", &made)));
+        assert_eq!(reasons.maker(&graph, &terms[1]), None);
+    }
+
+    #[test]
+    fn terms_of_what_is_equal_are_equal_for_no_reason_of_their_own() {
         let mut graph = Graph::new(Analysis::default());
         graph.analysis.leaves = vec![Facts::default(); 4];
         let leaves = [0, 1, 2, 3].map(|number| graph.add(Node::leaf(Head::Leaf(number))));
-        let sum = |graph: &mut Graph, operands: &[Id]| {
-            graph.add(Node::new(Head::Op(Operator::Add), operands))
-        };
-        let body = sum(&mut graph, &leaves[..2]);
-        let before = graph.nodes().len();
-        let first = sum(&mut graph, &leaves[1..3]);
-        Analysis::note(&mut graph, before, "first");
-        let before = graph.nodes().len();
-        let second = sum(&mut graph, &leaves[2..]);
-        Analysis::note(&mut graph, before, "second");
-        graph.union(body, first);
-        graph.union(body, second);
+        let node = |operands: [Id; 2]| Node::new(Head::Op(Operator::Add), &operands);
+        let [x, y, z, other] = leaves;
+        let (of_x, of_y, third) = (node([x, z]), node([y, z]), node([other, z]));
+        let [a, _, c] = [of_x, of_y.clone(), third.clone()].map(|term| graph.add(term));
+        let joins = [(x, y, "leaves"), (graph.add(of_y), c, "terms")];
+        for (one, other, rule) in joins {
+            graph.analysis.joined.push((one, other, rule));
+            graph.union(one, other);
+        }
         graph.rebuild();
-        let (class, reasons) = (graph.find(body), Reasons::of(&graph));
-        let why = |operands: &[Id]| {
-            let node = Node::new(Head::Op(Operator::Add), operands);
-            reasons.why(&graph, class, &node)
-        };
-        assert_eq!(why(&leaves[1..3]), Some("first"));
-        assert_eq!(why(&leaves[2..]), Some("second"));
-        assert_eq!(why(&leaves[..2]), None);
+        let reasons = Reasons::of(&graph);
+        assert_eq!(reasons.joiner(&graph, a, &third), Some("terms"));
     }
 }

@@ -166,7 +166,7 @@ impl<'c> Writer<'_, 'c> {
     }
 
     fn term(&mut self, op: Op<'c>, site: usize, class: Id, node: &Node) {
-        let class = self.graph().find(class);
+        let (own_class, class) = (class, self.graph().find(class));
         self.dead.push(op);
         let result = op.first_result();
         let Some((chosen, candidate)) = self.choice.terms.get(&class) else {
@@ -176,7 +176,7 @@ impl<'c> Writer<'_, 'c> {
         if let Some(value) = self.known(class) {
             // Another op of the class, or a term of its: equal values, so that this goes.
             if own != *chosen {
-                self.note(op, class, chosen.clone());
+                self.note(op, own_class, chosen.clone(), value);
             }
             return result.replace_all_uses(value);
         }
@@ -192,18 +192,7 @@ impl<'c> Writer<'_, 'c> {
         let chosen = chosen.clone();
         let b = Builder::before(op);
         if let Some(value) = self.build(&b, class) {
-            self.note(op, class, chosen);
-            if let (Some(made), Some(replaced)) =
-                (value.defining_op(), self.outcome.replaced.last())
-                && !self.sites.contains_key(&made.key())
-            {
-                let context = context_of(made);
-                let rules = replaced.rules.iter();
-                let rules: Vec<_> = rules
-                    .map(|rule| attributes::string(context, rule))
-                    .collect();
-                made.set_attr(names::WHY, ArrayAttribute::new(context, &rules).into());
-            }
+            self.note(op, own_class, chosen, value);
             result.replace_all_uses(value);
         } else {
             self.know(result);
@@ -263,9 +252,23 @@ impl<'c> Writer<'_, 'c> {
         Some(value)
     }
 
-    fn note(&mut self, op: Op<'c>, class: Id, chosen: Node) {
+    /// Says that a chosen term's value took an op's place, whose class had this number at the start.
+    fn note(&mut self, op: Op<'c>, class: Id, chosen: Node, value: Value<'c>) {
         let mut rules = Vec::new();
-        self.rules(class, &chosen, &mut HashSet::default(), &mut rules);
+        self.rules(class, &mut HashSet::default(), &mut rules);
+        if let Some(taken) = value.defining_op()
+            && matches!(chosen.head, Head::Op(_))
+        {
+            let context = context_of(taken);
+            let said = taken.attr(names::WHY).map(attributes::elements);
+            let mut said = said.unwrap_or_default();
+            for rule in rules.iter().map(|rule| attributes::string(context, rule)) {
+                if !said.contains(&rule) {
+                    said.push(rule);
+                }
+            }
+            taken.set_attr(names::WHY, ArrayAttribute::new(context, &said).into());
+        }
         self.outcome.replaced.push(Replaced {
             op: op.full_name().to_owned(),
             term: self.spelled(&chosen, 0),
@@ -273,25 +276,30 @@ impl<'c> Writer<'_, 'c> {
         });
     }
 
-    /// The rules that made a term of a class, and those that made what it is made of.
-    fn rules(&self, class: Id, node: &Node, seen: &mut HashSet<Id>, to: &mut Vec<&'static str>) {
+    /// The rules that made a class, by a number that it once had, equal to the chosen term, that made this term, and that did
+    /// so with what it is made of.
+    fn rules(&self, class: Id, seen: &mut HashSet<Id>, to: &mut Vec<&'static str>) {
+        let graph = self.graph();
         if !seen.insert(class) {
             return;
         }
-        let reasons = self.reasons.get_or_init(|| Reasons::of(self.graph()));
-        // What the body said is said of its own op.
-        let Some(own) = reasons.why(self.graph(), class, node) else {
+        let Some((chosen, _)) = self.choice.terms.get(&graph.find(class)) else {
             return;
         };
-        if !to.contains(&own) {
-            to.push(own);
+        let reasons = self.reasons.get_or_init(|| Reasons::of(graph));
+        let joiner = reasons.joiner(graph, class, chosen);
+        // What the body has nobody made.
+        let made = reasons.maker(graph, chosen);
+        for rule in joiner.into_iter().chain(made.map(|(rule, _)| rule)) {
+            if !to.contains(&rule) {
+                to.push(rule);
+            }
         }
-        if let Head::Op(operator) = node.head {
+        if let Some((_, node)) = made
+            && let Head::Op(operator) = node.head
+        {
             for id in &node.children()[operator.values()] {
-                let id = self.graph().find(*id);
-                if let Some((node, _)) = self.choice.terms.get(&id) {
-                    self.rules(id, node, seen, to);
-                }
+                self.rules(*id, seen, to);
             }
         }
     }

@@ -8,7 +8,9 @@ mod segments;
 mod votes;
 
 use super::language::{Analysis, Graph, Head, Node, Type};
-use egg::{Applier, Id, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Var};
+use egg::{
+    Applier, ENodeOrVar, Id, Language, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Var,
+};
 use qd_dialects::attributes::Kind;
 use std::sync::LazyLock;
 
@@ -231,26 +233,41 @@ impl Applier<Node, Analysis> for Guarded {
         graph: &mut Graph,
         class: Id,
         subst: &Subst,
-        from: Option<&PatternAst<Node>>,
-        name: Symbol,
+        _: Option<&PatternAst<Node>>,
+        _: Symbol,
     ) -> Vec<Id> {
         let holds = |(variable, holds): &(Var, Condition)| holds(graph, subst[*variable]);
         if !self.guards.iter().all(holds) {
             return Vec::new();
         }
         let before = graph.nodes().len();
-        let changed = self.to.apply_one(graph, class, subst, from, name);
+        let equal = added(graph, &self.to.ast, subst);
         Analysis::note(graph, before, self.rule);
-        // What was there already; else the reason is who made it.
-        if !changed.is_empty() && graph.nodes().len() == before {
-            graph.analysis.merged.push((class, self.rule));
+        let joined = (graph.find(class), graph.find(equal), self.rule);
+        if !graph.union(class, equal) {
+            return Vec::new();
         }
-        changed
+        graph.analysis.joined.push(joined);
+        vec![class]
     }
 
     fn vars(&self) -> Vec<Var> {
         Searcher::<Node, Analysis>::vars(&self.to)
     }
+}
+
+/// Adds what a pattern is for these values.
+fn added(graph: &mut Graph, pattern: &PatternAst<Node>, subst: &Subst) -> Id {
+    let mut ids: Vec<Id> = Vec::with_capacity(pattern.len());
+    for node in pattern.iter() {
+        ids.push(match node {
+            ENodeOrVar::Var(variable) => subst[*variable],
+            ENodeOrVar::ENode(node) => {
+                graph.add(node.clone().map_children(|child| ids[usize::from(child)]))
+            }
+        });
+    }
+    *ids.last().expect("a pattern has a node")
 }
 
 /// Every rule, by family.
