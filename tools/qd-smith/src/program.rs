@@ -74,6 +74,8 @@ pub struct Parameter {
     /// The further extents, and whether its type leaves them open.
     pub row: Vec<usize>,
     pub is_open: bool,
+    /// Whether its type says its length.
+    pub is_fixed: bool,
     pub contents: Contents,
     pub comparison: Comparison,
     pub seed: u64,
@@ -89,7 +91,10 @@ impl Parameter {
             true => "?x".to_string(),
             false => format!("{extent}x"),
         });
-        let first = self.length.map_or("", |_| "?x");
+        let first = match self.length {
+            Some(length) if self.is_fixed => format!("{length}x"),
+            length => length.map_or("", |_| "?x").into(),
+        };
         format!("memref<{first}{}{}>", row.collect::<String>(), self.element)
     }
 
@@ -132,6 +137,7 @@ impl Parameter {
         };
         let data = match (self.length, data) {
             (None, Data::I32(values)) => Data::Count(values[0]),
+            (None, Data::I64(values)) => Data::LongCount(values[0]),
             (_, data) => self
                 .row
                 .iter()

@@ -66,6 +66,17 @@ impl Generator<'_> {
         self.buffers.len() - 1
     }
 
+    /// Where an algorithm writes a result of a class: a buffer that is none of those used, or of a reduction a word.
+    fn result_of(&mut self, op: &str, ty: Ty, class: Class, used: &mut Vec<usize>) -> Value {
+        if op == algo::Reduce::NAME && self.random.bool() {
+            return self.word(ty, Contents::Constant(-1));
+        }
+        let output = self.output(ty, used);
+        used.push(output);
+        self.buffers[output].class = self.buffers[output].class.join(class);
+        self.memory_of(output)
+    }
+
     fn memory_of(&self, buffer: usize) -> Value {
         self.buffers[buffer].value
     }
@@ -192,17 +203,13 @@ impl Generator<'_> {
         }
         let (mut used, mut outputs) = (inputs.clone(), Vec::new());
         for ty in &types {
-            let output = self.output(*ty, &used);
-            used.push(output);
-            outputs.push(output);
-            let old = self.buffers[output].class;
             let new = if ty.is_float() { class } else { Class::Integer };
-            self.buffers[output].class = old.join(new);
+            outputs.push(self.result_of(op, *ty, new, &mut used));
         }
         let wide: Vec<_> = types.iter().map(|ty| Self::wide(*ty)).collect();
         let (scratch, count) = self.scratch_and_count(&wide, self.slots(op, depth));
         let mut operands: Vec<Value> = inputs.iter().map(|i| self.memory_of(*i)).collect();
-        operands.extend(outputs.iter().map(|i| self.memory_of(*i)));
+        operands.extend(outputs);
         operands.extend(scratch);
         operands.push(count);
         let k = types.len();
@@ -268,11 +275,7 @@ impl Generator<'_> {
                     }
                     self.memory_of(buffer)
                 }
-                Some("Total") => {
-                    let contents = Contents::Constant(-1);
-                    let value = self.parameter(Ty::I32, None, contents, Comparison::Same);
-                    *total.insert(value)
-                }
+                Some("Total") => *total.insert(self.word(Ty::I32, Contents::Constant(-1))),
                 Some("Scratch") => {
                     let needs = [algo::Reduce::NAME, algo::Sort::NAME, ""];
                     let most = needs.map(|op| self.slots(op, depth)).into_iter().max();
@@ -312,27 +315,60 @@ impl Generator<'_> {
         let Some((kind, of)) = self.kind(ty, class, promise) else {
             return;
         };
-        let output = self.output(ty, &[buffer]);
-        self.buffers[output].class = self.buffers[output].class.join(of);
+        let output = self.result_of(op, ty, of, &mut vec![buffer]);
+        self.combined_into(op, (kind, promise), buffer, output, count);
+    }
+
+    /// A reduction or a scan by a kind, with a promise.
+    fn combined_into(
+        &mut self,
+        op: &str,
+        (kind, promise): (&str, &str),
+        buffer: usize,
+        output: Value,
+        count: Option<Value>,
+    ) {
+        let ty = Self::wide(self.buffers[buffer].ty);
         let depth = self.depth();
         let slots = self.slots(op, depth);
         let (scratch, count) = match count {
-            Some(count) => (self.scratch(Self::wide(ty), slots), count),
+            Some(count) => (self.scratch(ty, slots), count),
             None => {
-                let (scratch, count) = self.scratch_and_count(&[Self::wide(ty)], slots);
+                let (scratch, count) = self.scratch_and_count(&[ty], slots);
                 (scratch[0], count)
             }
         };
-        let operands = [
-            self.memory_of(buffer),
-            self.memory_of(output),
-            scratch,
-            count,
-        ];
+        let operands = [self.memory_of(buffer), output, scratch, count];
         let properties = format!(
             "kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, 1, 1, 1>{promise}"
         );
         self.push_with(op, &properties, &operands, &[], vec![Block::default()]);
+    }
+
+    /// A count that a reduction makes: how many flags are set, or a number of any, below the buffers' length.
+    pub(super) fn reduced_count(&mut self) -> Value {
+        let count = match self.one_in(3) {
+            true => {
+                let scratch = self.memory("memref<1xi32>");
+                self.push(grid::Scratch::NAME, "", &[], &[scratch]);
+                scratch
+            }
+            false => self.word(Ty::I32, Contents::Constant(-1)),
+        };
+        let flags = self.buffers.iter().position(|b| b.role == Role::Flags);
+        let numbers = self.elements(Ty::I32, &[]);
+        let promise = self.promise();
+        let kind = self.kind(Ty::I32, Class::Integer, promise);
+        if let (Some(numbers), Some((kind, _)), true) = (numbers, kind, self.random.bool()) {
+            let kind = (kind, promise);
+            self.combined_into(algo::Reduce::NAME, kind, numbers, count, None);
+            self.limit_word(count, Ty::I32, self.length as i64 + 1);
+        } else {
+            let flags = flags.expect("every program has flags");
+            let sum = ("add", promise);
+            self.combined_into(algo::Reduce::NAME, sum, flags, count, None);
+        }
+        count
     }
 
     fn sort(&mut self) {
@@ -414,7 +450,7 @@ impl Generator<'_> {
         self.buffers[keys_out].class = self.buffers[keys_out].class.join(key_class);
         self.buffers[values_out].class = self.buffers[values_out].class.join(class);
         let depth = self.depth();
-        let runs = self.parameter(Ty::I32, None, Contents::Constant(-1), Comparison::Same);
+        let runs = self.word(Ty::I32, Contents::Constant(-1));
         let slots = scratch::reduce_by_key_scratch_slots(self.length as u64);
         let (scratch, count) = self.scratch_and_count(&[Ty::I32], slots);
         let operands = [

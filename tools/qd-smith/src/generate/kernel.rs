@@ -349,9 +349,10 @@ impl Generator<'_> {
             // One above the extent is the extent.
             let count = match self.one_in(4) {
                 true => {
-                    let above = [self.length as i64 + 1, i32::MAX.into()];
+                    let ty = self.count_type();
+                    let above = [self.length as i64 + 1, i64::MAX >> (64 - ty.bits())];
                     let above = Contents::Constant(above[self.random.usize(0..2)]);
-                    self.parameter(Ty::I32, None, above, Comparison::Same)
+                    self.word(ty, above)
                 }
                 false => self.live_count(),
             };
@@ -384,58 +385,105 @@ impl Generator<'_> {
         let most = self.length as i64;
         let edges = [0, 1, 2, 31, 64, most - 1, most];
         let number = edges[self.random.usize(0..edges.len())].min(most);
+        let ty = self.count_type();
         if self.may_fail(8) {
-            let wrong = [-1, i32::MIN.into(), most + 1, i32::MAX.into()];
+            let wrong = wrong_counts(ty, most);
             let wrong = wrong[self.random.usize(0..wrong.len())];
-            return self.word(Contents::Constant(wrong));
+            return self.word(ty, Contents::Constant(wrong));
         }
-        let contents = Contents::Constant(number);
-        if self.one_in(6) {
-            let count = self.parameter(Ty::I32, None, Contents::Constant(0), Comparison::Same);
-            let number = self.constant(Ty::I32, number);
-            let unbounded = "operandSegmentSizes = array<i32: 1, 0, 0, 1>";
-            self.push(grid::Fill::NAME, unbounded, &[count, number], &[]);
-            return count;
+        match self.random.usize(0..12) {
+            0 | 1 => {
+                let count = self.parameter(ty, None, Contents::Constant(0), Comparison::Same);
+                let number = self.constant(ty, number);
+                let unbounded = "operandSegmentSizes = array<i32: 1, 0, 0, 1>";
+                self.push(grid::Fill::NAME, unbounded, &[count, number], &[]);
+                return count;
+            }
+            2 => return self.reduced_count(),
+            _ => {}
         }
-        let count = self.word(contents);
+        let count = self.word(ty, Contents::Constant(number));
         if self.random.bool() {
-            self.compute_word(count, most + 1);
+            self.compute_word(count, ty, most + 1);
         }
         count
     }
 
-    /// A buffer of rank 0, or one of the elements of a longer one as such.
-    fn word(&mut self, contents: Contents) -> Value {
-        if !self.one_in(4) {
-            return self.parameter(Ty::I32, None, contents, Comparison::Same);
+    /// A type of counts, of which most are words.
+    fn count_type(&mut self) -> Ty {
+        match self.one_in(4) {
+            true => Ty::I64,
+            false => Ty::I32,
         }
-        let many = self.random.usize(1..6);
-        let buffer = self.parameter(Ty::I32, Some(many), contents, Comparison::Same);
-        let place = self.random.usize(0..many);
-        let place = self.constant(Ty::Index, place as i64);
-        let element = self.memory("memref<i32>");
-        self.push(grid::View::NAME, "", &[buffer, place], &[element]);
-        element
+    }
+
+    /// One element: a buffer of rank 0 or of one element, or an element of a longer one.
+    pub(super) fn word(&mut self, ty: Ty, contents: Contents) -> Value {
+        let may_be_rank_0 = matches!(ty, Ty::I32 | Ty::I64);
+        match self.random.usize(0..4) {
+            0 => {
+                let many = self.random.usize(1..6);
+                let buffer = self.parameter(ty, Some(many), contents, Comparison::Same);
+                let place = self.random.usize(0..many);
+                let place = self.constant(Ty::Index, place as i64);
+                let element = self.memory(format!("memref<{ty}>"));
+                self.push(grid::View::NAME, "", &[buffer, place], &[element]);
+                element
+            }
+            1 | 2 if may_be_rank_0 => self.parameter(ty, None, contents, Comparison::Same),
+            _ => self.fixed_parameter(ty, 1, contents, Comparison::Same),
+        }
     }
 
     /// Has the device set a word to some number of its buffers, below a bound.
-    fn compute_word(&mut self, word: Value, bound: i64) {
+    fn compute_word(&mut self, word: Value, ty: Ty, bound: i64) {
         let of: Vec<usize> = (0..self.buffers.len())
-            .filter(|i| self.buffers[*i].ty == Ty::I32 && self.buffers[*i].role == Role::Elements)
+            .filter(|i| self.buffers[*i].ty == ty && self.buffers[*i].role == Role::Elements)
             .collect();
         let Some(buffer) = self.pick(&of) else {
             return;
         };
         let memory = self.buffers[buffer].value;
+        self.set_word_to(word, |this, first| {
+            let read = this.op("memref.load", "", &[memory, first], ty);
+            this.below(read, bound)
+        });
+    }
+
+    /// An integer as a number below a bound.
+    fn below(&mut self, number: Value, bound: i64) -> Value {
+        let ty = self.ty(number);
+        let bound = self.constant(ty, bound);
+        self.op("arith.remui", "", &[number, bound], ty)
+    }
+
+    /// Brings a word of any number below a bound.
+    pub(super) fn limit_word(&mut self, word: Value, ty: Ty, bound: i64) {
+        self.set_word_to(word, |this, first| {
+            let at = this.at_word(word, first);
+            let read = this.op("memref.load", "", &at, ty);
+            this.below(read, bound)
+        });
+    }
+
+    /// Has one thread set a word to what is made with the index 0.
+    fn set_word_to(&mut self, word: Value, make: impl FnOnce(&mut Self, Value) -> Value) {
         let one = self.constant(Ty::Index, 1);
         let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
         let body = self.region(&[index], |this| {
-            let read = this.op("memref.load", "", &[memory, index], Ty::I32);
-            let bound = this.constant(Ty::I32, bound);
-            let number = this.op("arith.remui", "", &[read, bound], Ty::I32);
-            this.push("memref.store", "", &[number, word], &[]);
+            let number = make(this, index);
+            let operands = [vec![number], this.at_word(word, index)].concat();
+            this.push("memref.store", "", &operands, &[]);
         });
         self.push_with(grid::ForEach::NAME, "", &[one], &[], vec![body]);
+    }
+
+    /// Where a word is: in memory of rank 0, or the first of its elements.
+    fn at_word(&self, word: Value, first: Value) -> Vec<Value> {
+        match self.types[word as usize].starts_with("memref<1x") {
+            true => vec![word, first],
+            false => vec![word],
+        }
     }
 
     fn fill(&mut self, buffer: usize) {
@@ -474,7 +522,7 @@ impl Generator<'_> {
 
     fn repeated(&mut self) {
         let rounds = self.random.i64(0..4);
-        let flag = self.word(Contents::Constant(rounds));
+        let flag = self.word(Ty::I32, Contents::Constant(rounds));
         self.forget_classes();
         let count = self.random.usize(1..3);
         let swapped = match self.random.bool() {
@@ -492,17 +540,14 @@ impl Generator<'_> {
         self.is_repeated = true;
         let body = self.region(&names, |this| {
             this.items(count, false);
-            let one = this.constant(Ty::Index, 1);
-            let index = this.scalar(Ty::Index, Level::Varying, Class::Integer);
-            let less = this.region(&[index], |this| {
-                let left = this.op("memref.load", "", &[flag], Ty::I32);
+            this.set_word_to(flag, |this, first| {
+                let at = this.at_word(flag, first);
+                let left = this.op("memref.load", "", &at, Ty::I32);
                 let one = this.constant(Ty::I32, 1);
                 let zero = this.constant(Ty::I32, 0);
                 let less = this.op("arith.subi", "", &[left, one], Ty::I32);
-                let least = this.op("arith.maxsi", "", &[less, zero], Ty::I32);
-                this.push("memref.store", "", &[least, flag], &[]);
+                this.op("arith.maxsi", "", &[less, zero], Ty::I32)
             });
-            this.push_with(grid::ForEach::NAME, "", &[one], &[], vec![less]);
         });
         self.is_repeated = false;
         for (buffer, value) in swapped.iter().zip(&outside) {
@@ -535,9 +580,9 @@ impl Generator<'_> {
             return self.chosen_by_control();
         }
         let given = self.random.i64(-1..2);
-        let flag = self.word(Contents::Constant(given));
+        let flag = self.word(Ty::I32, Contents::Constant(given));
         if self.random.bool() {
-            self.compute_word(flag, 2);
+            self.compute_word(flag, Ty::I32, 2);
         }
         let count = self.random.usize(1..3);
         let body = self.region(&[], |this| this.items(count, false));
@@ -560,12 +605,16 @@ impl Generator<'_> {
     }
 
     fn set_word(&mut self, word: Value, number: i64) {
-        let one = self.constant(Ty::Index, 1);
-        let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
-        let body = self.region(&[index], |this| {
-            let number = this.constant(Ty::I32, number);
-            this.push("memref.store", "", &[number, word, index], &[]);
-        });
-        self.push_with(grid::ForEach::NAME, "", &[one], &[], vec![body]);
+        self.set_word_to(word, |this, _| this.constant(Ty::I32, number));
     }
+}
+
+/// Counts that are not: negative, or above a number.
+fn wrong_counts(ty: Ty, most: i64) -> Vec<i64> {
+    let mut wrong = vec![-1, i32::MIN.into(), most + 1, i32::MAX.into()];
+    if ty == Ty::I64 {
+        // As words these are right.
+        wrong.extend([1 << 32, (1 << 40) + most, i64::MIN]);
+    }
+    wrong
 }

@@ -397,6 +397,21 @@ impl<'f> Generator<'f> {
         self.table_parameter(element, length, &[], false, contents, comparison)
     }
 
+    /// A new argument whose type says its length.
+    fn fixed_parameter(
+        &mut self,
+        element: Ty,
+        length: usize,
+        contents: Contents,
+        comparison: Comparison,
+    ) -> Value {
+        let value = self.parameter(element, Some(length), contents, comparison);
+        let parameter = self.parameters.last_mut().expect("the one just made");
+        parameter.is_fixed = true;
+        self.types[value as usize] = parameter.memref();
+        value
+    }
+
     /// A new argument of rows of these extents, which its type may leave open.
     fn table_parameter(
         &mut self,
@@ -413,6 +428,7 @@ impl<'f> Generator<'f> {
             length,
             row: row.to_vec(),
             is_open,
+            is_fixed: false,
             contents,
             comparison,
             seed: self.random.u64(..),
