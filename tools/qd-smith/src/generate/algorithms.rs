@@ -4,10 +4,24 @@ use super::{Buffer, Generator, Role};
 use crate::{
     ods::BY_ROLES,
     program::{Block, Comparison, Contents, Value},
-    types::{Class, Ty},
+    types::{Class, Level, Ty},
 };
 use qd_dialects::ops::{algo, grid};
 use qd_lowering::algorithms::scratch;
+
+/// The largest capacity, as a logarithm.
+const LARGEST: u32 = 4;
+/// Algorithms that have scratch.
+const SIZED: [&str; 8] = [
+    algo::Reduce::NAME,
+    algo::ExclusiveScan::NAME,
+    algo::InclusiveScan::NAME,
+    algo::Select::NAME,
+    algo::Partition::NAME,
+    algo::Unique::NAME,
+    algo::Sort::NAME,
+    algo::ReduceByKey::NAME,
+];
 
 impl Generator<'_> {
     /// A buffer of elements of this type that is none of these.
@@ -87,24 +101,61 @@ impl Generator<'_> {
         self.random.u32(least..=3)
     }
 
-    /// Scratch: one more buffer, so that what it held does not matter.
-    fn scratch(&mut self, ty: Ty, slots: u64) -> Value {
-        let length = Some(slots.max(1) as usize);
-        self.parameter(ty, length, Contents::Scratch, Comparison::Ignored)
+    /// Scratch of an algorithm's: one more buffer, so that what it held does not matter. It has as many slots as are
+    /// needed at the capacity or at any, and may be passed as a part whose length an op says.
+    fn scratch(&mut self, op: &str, ty: Ty, depth: u32) -> Value {
+        let capacity = (!self.one_in(8)).then_some(depth);
+        let length = Some(self.slots(op, capacity) as usize);
+        let scratch = self.parameter(ty, length, Contents::Scratch, Comparison::Ignored);
+        if !self.one_in(3) {
+            return scratch;
+        }
+        let n = self.dim();
+        let slots = self.scratch_slots(op, n, capacity);
+        self.first_of(scratch, ty, slots)
     }
 
-    /// Scratch for so many slots of each type, and a live count; or once in a checked program one slot too few for all
-    /// elements.
-    fn scratch_and_count(&mut self, types: &[Ty], slots: u64) -> (Vec<Value>, Value) {
-        let mut scratch: Vec<_> = types.iter().map(|ty| self.scratch(*ty, slots)).collect();
+    /// The number of slots of scratch as an op.
+    pub(super) fn scratch_slots(&mut self, op: &str, n: Value, capacity: Option<u32>) -> Value {
+        let algorithm = op.strip_prefix(algo::PREFIX).unwrap_or_default();
+        let mut properties = format!("algorithm = #qd.algorithm<{algorithm}>");
+        if let Some(depth) = capacity {
+            properties += &format!(", log256_max_n = {depth} : i32");
+        }
+        self.op(algo::ScratchSlots::NAME, &properties, &[n], Ty::Index)
+    }
+
+    /// How much scratch an algorithm would need for some number of elements.
+    pub(super) fn sizing(&mut self) {
+        let op = SIZED[self.random.usize(0..SIZED.len())];
+        let capacity = self.random.bool().then(|| self.depth());
+        let number = self.find(Ty::I32, Level::Varying);
+        let n = self.place_of(number, self.length as i64);
+        let slots = self.scratch_slots(op, n, capacity);
+        let slots = self.op("arith.index_castui", "", &[slots], Ty::I32);
+        self.scope.push(slots);
+    }
+
+    /// So many elements from the first.
+    fn first_of(&mut self, memory: Value, ty: Ty, length: Value) -> Value {
+        let first = self.constant(Ty::Index, 0);
+        let part = self.memory(format!("memref<?x{ty}>"));
+        self.push(grid::View::NAME, "", &[memory, first, length], &[part]);
+        part
+    }
+
+    /// Scratch of each type, and a live count; or once in a checked program one slot too few for all elements.
+    fn scratch_and_count(&mut self, op: &str, types: &[Ty], depth: u32) -> (Vec<Value>, Value) {
+        let mut scratch = Vec::new();
+        for ty in types {
+            scratch.push(self.scratch(op, *ty, depth));
+        }
+        let slots = self.slots(op, Some(depth));
         if slots < 2 || !self.may_fail(4) {
             return (scratch, self.live_count());
         }
-        let short = self.memory(format!("memref<?x{}>", types[0]));
-        let [first, rest] = [0, slots as i64 - 1].map(|n| self.constant(Ty::Index, n));
-        let operands = [scratch[0], first, rest];
-        self.push(grid::View::NAME, "", &operands, &[short]);
-        scratch[0] = short;
+        let few = self.constant(Ty::Index, slots as i64 - 1);
+        scratch[0] = self.first_of(scratch[0], types[0], few);
         let all = Contents::Constant(self.length as i64);
         let count = self.parameter(Ty::I32, None, all, Comparison::Same);
         (scratch, count)
@@ -146,12 +197,17 @@ impl Generator<'_> {
         }
     }
 
-    fn slots(&self, op: &str, depth: u32) -> u64 {
+    fn slots(&self, op: &str, capacity: Option<u32>) -> u64 {
         let n = self.length as u64;
+        let depth = capacity.or(Some(LARGEST));
         let slots = match op {
-            algo::Reduce::NAME => scratch::reduce_scratch_slots(n, Some(depth)),
-            algo::Sort::NAME => scratch::sort_scratch_slots(n, Some(depth)),
-            _ => scratch::scan_scratch_slots(n, Some(depth)),
+            algo::Reduce::NAME => scratch::reduce_scratch_slots(n, depth),
+            algo::InclusiveScan::NAME | algo::ExclusiveScan::NAME => {
+                scratch::scan_scratch_slots(n, depth)
+            }
+            algo::Sort::NAME => scratch::sort_scratch_slots(n, depth),
+            algo::ReduceByKey::NAME => Ok(scratch::reduce_by_key_scratch_slots(n)),
+            _ => Ok(scratch::select_scratch_slots(n)),
         };
         slots.expect("a depth from 1 to 4")
     }
@@ -207,7 +263,7 @@ impl Generator<'_> {
             outputs.push(self.result_of(op, *ty, new, &mut used));
         }
         let wide: Vec<_> = types.iter().map(|ty| Self::wide(*ty)).collect();
-        let (scratch, count) = self.scratch_and_count(&wide, self.slots(op, depth));
+        let (scratch, count) = self.scratch_and_count(op, &wide, depth);
         let mut operands: Vec<Value> = inputs.iter().map(|i| self.memory_of(*i)).collect();
         operands.extend(outputs);
         operands.extend(scratch);
@@ -276,12 +332,7 @@ impl Generator<'_> {
                     self.memory_of(buffer)
                 }
                 Some("Total") => *total.insert(self.word(Ty::I32, Contents::Constant(-1))),
-                Some("Scratch") => {
-                    let needs = [algo::Reduce::NAME, algo::Sort::NAME, ""];
-                    let most = needs.map(|op| self.slots(op, depth)).into_iter().max();
-                    let compaction = scratch::select_scratch_slots(self.length as u64);
-                    self.scratch(Ty::I32, most.max(Some(compaction)).unwrap_or(0))
-                }
+                Some("Scratch") => self.scratch(&op.name, Ty::I32, depth),
                 _ => self.live_count(),
             };
             operands.push(value);
@@ -330,11 +381,10 @@ impl Generator<'_> {
     ) {
         let ty = Self::wide(self.buffers[buffer].ty);
         let depth = self.depth();
-        let slots = self.slots(op, depth);
         let (scratch, count) = match count {
-            Some(count) => (self.scratch(ty, slots), count),
+            Some(count) => (self.scratch(op, ty, depth), count),
             None => {
-                let (scratch, count) = self.scratch_and_count(&[ty], slots);
+                let (scratch, count) = self.scratch_and_count(op, &[ty], depth);
                 (scratch[0], count)
             }
         };
@@ -410,8 +460,7 @@ impl Generator<'_> {
                 segments = "1, 1, 1, 1, 1, 1";
             }
         }
-        let slots = self.slots(algo::Sort::NAME, depth);
-        let (scratch, count) = self.scratch_and_count(&[Ty::I32], slots);
+        let (scratch, count) = self.scratch_and_count(algo::Sort::NAME, &[Ty::I32], depth);
         operands.extend([scratch[0], count]);
         properties += &format!(", operandSegmentSizes = array<i32: {segments}>");
         self.push(algo::Sort::NAME, &properties, &operands, &[]);
@@ -451,8 +500,7 @@ impl Generator<'_> {
         self.buffers[values_out].class = self.buffers[values_out].class.join(class);
         let depth = self.depth();
         let runs = self.word(Ty::I32, Contents::Constant(-1));
-        let slots = scratch::reduce_by_key_scratch_slots(self.length as u64);
-        let (scratch, count) = self.scratch_and_count(&[Ty::I32], slots);
+        let (scratch, count) = self.scratch_and_count(algo::ReduceByKey::NAME, &[Ty::I32], depth);
         let operands = [
             self.memory_of(keys),
             self.memory_of(values),

@@ -28,7 +28,7 @@ impl Generator<'_> {
     fn statement(&mut self, control: Level) {
         let is_phase = !self.phase.is_for_each;
         let meets = self.phase.meets();
-        match self.random.usize(0..30) {
+        match self.random.usize(0..31) {
             0..=5 => self.scalar_op(),
             6..=9 | 24..=27 if meets => self.collective_op(control),
             10..=11 => self.load(),
@@ -49,6 +49,7 @@ impl Generator<'_> {
             29 if self.phase.depth == 0 && !self.has_print && self.one_in(3) => self.print(),
             29 if self.may_go_wrong(2) => self.division(),
             29 if self.one_in(2) => self.assertion(),
+            30 if self.one_in(3) => self.sizing(),
             _ => self.scalar_op(),
         }
     }

@@ -63,7 +63,6 @@ impl Generator<'_> {
     /// Something about the length of a buffer, and whether it holds.
     fn predicate(&mut self) -> (bool, Block) {
         let length = self.length as i64;
-        let memory = self.buffers[0].value;
         let number = self.random.i64(1..5);
         let (op, least): (&str, i64) = match self.random.usize(0..5) {
             0 => ("arith.addi", length + number),
@@ -90,8 +89,7 @@ impl Generator<'_> {
             _ => a >= b,
         };
         let block = self.region(&[], |this| {
-            let zero = this.constant(Ty::Index, 0);
-            let extent = this.op("memref.dim", "", &[memory, zero], Ty::Index);
+            let extent = this.dim();
             let number = this.constant(Ty::Index, number);
             let computed = this.op(op, "", &[extent, number], Ty::Index);
             let compared = this.constant(Ty::Index, compared);
@@ -100,6 +98,13 @@ impl Generator<'_> {
             this.push(Yield::NAME, "", &[holds], &[]);
         });
         (holds, block)
+    }
+
+    /// The length of the buffers as the host sees it.
+    pub(super) fn dim(&mut self) -> Value {
+        let zero = self.constant(Ty::Index, 0);
+        let memory = self.buffers[0].value;
+        self.op("memref.dim", "", &[memory, zero], Ty::Index)
     }
 
     /// Buffers of each type with an element for each thread, and flags.
@@ -303,11 +308,7 @@ impl Generator<'_> {
                 self.constant(Ty::Index, few)
             }
             0..=2 => self.constant(Ty::Index, self.length as i64),
-            _ => {
-                let zero = self.constant(Ty::Index, 0);
-                let memory = self.buffers[0].value;
-                self.op("memref.dim", "", &[memory, zero], Ty::Index)
-            }
+            _ => self.dim(),
         };
         let outside = std::mem::take(&mut self.scope);
         let Phase { reads, writes, .. } = std::mem::take(&mut self.phase);

@@ -44,7 +44,7 @@ impl Generator<'_> {
     }
 
     /// A number as a place among so many.
-    fn place_of(&mut self, number: Value, length: i64) -> Value {
+    pub(super) fn place_of(&mut self, number: Value, length: i64) -> Value {
         let length = self.constant(Ty::I32, length);
         let within = self.op("arith.remui", "", &[number, length], Ty::I32);
         self.op("arith.index_castui", "", &[within], Ty::Index)
