@@ -52,16 +52,42 @@ pub fn test_files(
     programs: &[impl AsRef<str>],
 ) -> Result<Vec<PathBuf>> {
     let mut build = test(workspace, programs);
-    build.args(["--no-run", "--message-format=json-render-diagnostics"]);
-    let output = process::capture(&mut build)?;
-    let mut files = Vec::new();
-    for line in output.lines() {
-        let message = serde_json::from_str(line)
-            .with_context(|| format!("{} printed: {line}", process::describe(&build)))?;
-        files.extend(executable(&message, folder).map(PathBuf::from));
-    }
+    let made = made(&mut build)?;
+    let files = made
+        .iter()
+        .filter_map(|message| executable(message, folder));
+    let mut files: Vec<_> = files.map(PathBuf::from).collect();
     files.sort();
     Ok(files)
+}
+
+/// Every test program of the workspace, as cargo runs them: in the folder of its package.
+pub fn test_programs(workspace: &Workspace) -> Result<Vec<Command>> {
+    let mut build = test(workspace, &[""; 0]);
+    let made = made(&mut build)?;
+    Ok(made.iter().filter_map(test_program).collect())
+}
+
+/// What cargo says that it makes for tests, which it does not run.
+fn made(build: &mut Command) -> Result<Vec<Value>> {
+    build.args(["--no-run", "--message-format=json-render-diagnostics"]);
+    let output = process::capture(build)?;
+    let messages = output.lines().map(|line| {
+        serde_json::from_str(line)
+            .with_context(|| format!("{} printed: {line}", process::describe(build)))
+    });
+    messages.collect()
+}
+
+/// The program of tests that cargo says it has made.
+fn test_program(message: &Value) -> Option<Command> {
+    let executable = message["executable"].as_str()?;
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let mut program = Command::new(executable);
+    program
+        .current_dir(folder)
+        .env("CARGO_MANIFEST_DIR", folder);
+    message["profile"]["test"].as_bool()?.then_some(program)
 }
 
 /// The file that cargo says it has made of sources in a folder.

@@ -1,6 +1,7 @@
 //! `test`: everything that must pass, step by step, with one table at the end.
 
 use std::process::Command;
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -9,7 +10,7 @@ use crate::packages::Purpose;
 use crate::workspace::{Profile, Workspace};
 use crate::{
     amd, cargo, conformance, docs, environment, lavapipe, linkage, lit, oracle, packages, process,
-    python, smith,
+    python, smith, workers,
 };
 
 /// How a step ended.
@@ -151,17 +152,36 @@ fn build(workspace: &Workspace) -> Result<Report> {
     Ok(Report::passed(String::new()))
 }
 
+/// What `cargo test --workspace` runs, as many programs at a time as there are cores: one after another each waits for its
+/// longest test.
 fn cargo_test(workspace: &Workspace) -> Result<Report> {
-    let mut command = cargo::cargo(workspace);
-    command
-        .env(lavapipe::VALIDATE, "1")
-        .args(["test", "--workspace", "--no-fail-fast"]);
-    on_lavapipe(command)
+    let total = Mutex::new((Tally::default(), true));
+    workers::share(cargo::test_programs(workspace)?, |mut program| {
+        lavapipe::select(&mut program, LANES);
+        program.env(lavapipe::VALIDATE, "1");
+        let (output, status) = process::collect(&mut program)?;
+        let mut total = total.lock().expect("nothing panics");
+        println!("\n{}\n{output}", process::describe(&program));
+        output.lines().for_each(|line| total.0.add(line));
+        total.1 &= status.success();
+        Ok(())
+    })?;
+    let (mut total, passed) = total.into_inner().expect("nothing panics");
+    let mut examples = cargo::cargo(workspace);
+    examples.args(["test", "--workspace", "--doc", "--no-fail-fast"]);
+    let status = process::run_watched(&mut examples, |line| total.add(line))?;
+    Ok(Report {
+        passed: passed && status.success(),
+        counts: total.to_string(),
+    })
 }
+
+/// Lanes of lavapipe's subgroups in tests of the library.
+const LANES: u32 = 8;
 
 /// Runs tests, and counts them; what they run on Vulkan on lavapipe.
 fn on_lavapipe(mut command: Command) -> Result<Report> {
-    lavapipe::select(&mut command, 8);
+    lavapipe::select(&mut command, LANES);
     let mut total = Tally::default();
     let status = process::run_watched(&mut command, |line| total.add(line))?;
     Ok(Report {
