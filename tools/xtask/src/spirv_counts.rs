@@ -1,48 +1,116 @@
 //! `spirv-counts`: what the search changes of SPIR-V, counted in instructions: those of the bench's kernels and of its
-//! algorithms, as they are and with the search, at each size that Vulkan has.
+//! algorithms, as they are and with the search, at each size that Vulkan has; and of the kernels' the machine code that
+//! lavapipe makes of it, at the sizes that it has.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::{Profile, Workspace};
-use crate::{algorithms, cargo, process, workers};
+use crate::{algorithms, cargo, lavapipe, process, workers};
 
 /// Vulkan's sizes.
 const SIZES: [u32; 5] = [4, 8, 16, 32, 64];
 
-/// log2 of the elements of the kernels that are one body.
+/// Elements of the kernels that are one body, and their logarithm.
+const ELEMENTS: u32 = 4_096;
 const LOG2: &str = "12";
 
 /// Instructions of a row, without the search and with it.
 type Counts = [u64; 2];
 
-/// Counts all of it and prints the table: each row of which the search changes something, and all of them.
+/// Counts all of it and prints two tables: each row of which the search changes something, and all of them.
 pub fn run(workspace: &Workspace) -> Result<()> {
     cargo::build_tools(workspace, Profile::Dev)?;
     let folder = workspace.empty_folder("spirv-counts")?;
     let set = ["--only", "waves", "--log2", LOG2];
-    let mut rows = algorithms::write(workspace, &set, &folder.join("set"))?;
+    let kernels = algorithms::write(workspace, &set, &folder.join("set"))?;
+    let mut rows = kernels.clone();
     rows.extend(algorithms::write_all(
         workspace,
         &folder.join("algorithms"),
     )?);
-    let jobs = rows.iter().flat_map(|row| SIZES.map(|size| (row, size)));
-    let found: Mutex<BTreeMap<(PathBuf, u32), Counts>> = Mutex::default();
+    let found = counted(&rows, SIZES, |row, size| {
+        of_row(workspace, &folder, row, size)
+    })?;
+    println!("SPIR-V\n{}", table(&rows, SIZES, &found));
+    lavapipe::is_there()?;
+    let sizes = lavapipe::SUBGROUP_SIZES;
+    let found = counted(&kernels, sizes, |row, size| {
+        of_lavapipe(workspace, row, size).map(Some)
+    })?;
+    print!("lavapipe\n{}", table(&kernels, sizes, &found));
+    Ok(())
+}
+
+/// What was counted of rows at sizes.
+type Found = BTreeMap<(PathBuf, u32), Counts>;
+
+fn counted<const N: usize>(
+    rows: &[PathBuf],
+    sizes: [u32; N],
+    count: impl Fn(&Path, u32) -> Result<Option<Counts>> + Sync,
+) -> Result<Found> {
+    let jobs = rows.iter().flat_map(|row| sizes.map(|size| (row, size)));
+    let found: Mutex<Found> = Mutex::default();
     workers::share(jobs.collect::<Vec<_>>(), |(row, size)| {
-        let counts = of_row(workspace, &folder, row, size)?;
+        let counts = count(row, size)?;
         let mut found = found.lock().expect("nothing panics");
         if let Some(counts) = counts {
             found.insert((row.clone(), size), counts);
         }
         Ok(())
     })?;
-    let found = found.into_inner().expect("nothing panics");
-    print!("{}", table(&rows, &found));
-    Ok(())
+    Ok(found.into_inner().expect("nothing panics"))
+}
+
+/// Of what lavapipe compiles a kernel of the set to.
+fn of_lavapipe(workspace: &Workspace, row: &Path, size: u32) -> Result<Counts> {
+    let text = fs::read_to_string(row).with_context(|| format!("cannot read {}", row.display()))?;
+    let signature = text.lines().next().unwrap_or_default();
+    let buffers = signature.matches("memref<").count();
+    let mut counts = [0; 2];
+    for (count, option) in counts.iter_mut().zip([",fixed", ""]) {
+        let mut run = algorithms::tool(workspace, "qd-run");
+        run.arg(row).arg("--quiet");
+        run.arg(format!("--target=vulkan:1.3,subgroup={size}{option}"));
+        for buffer in 0..buffers {
+            run.arg("--arg")
+                .arg(format!("arg{buffer}=random[{ELEMENTS}]"));
+        }
+        lavapipe::select(&mut run, size);
+        // As it optimises for those who do not ask for less.
+        run.env_remove("GALLIVM_PERF").env("GALLIVM_DEBUG", "asm");
+        let (said, status) = process::collect(&mut run)?;
+        ensure!(status.success(), "{}: {said}", row.display());
+        *count = machine_instructions(&said);
+        ensure!(
+            *count > 0,
+            "lavapipe prints no machine code: this build of Mesa leaves GALLIVM_DEBUG out"
+        );
+    }
+    Ok(counts)
+}
+
+/// Instructions of what lavapipe prints, of functions that it has for textures besides.
+fn machine_instructions(printed: &str) -> u64 {
+    let mut counts = false;
+    let mut count = 0;
+    for line in printed.lines() {
+        match line.split_once(':') {
+            Some((name, "")) => counts = !["sample", "size"].contains(&name),
+            Some((address, code)) if code.starts_with('\t') => {
+                let address = address.trim_start();
+                let is_address = address.chars().all(|c| c.is_ascii_hexdigit());
+                count += u64::from(counts && is_address);
+            }
+            _ => {}
+        }
+    }
+    count
 }
 
 /// Of a row at a size; none where it needs more than Vulkan promises.
@@ -80,15 +148,15 @@ fn instructions(lines: &str) -> Result<u64> {
     all.sum()
 }
 
-fn table(rows: &[PathBuf], found: &BTreeMap<(PathBuf, u32), Counts>) -> String {
+fn table<const N: usize>(rows: &[PathBuf], sizes: [u32; N], found: &Found) -> String {
     let mut text = String::from("| row |");
-    for size in SIZES {
+    for size in sizes {
         text += &format!(" {size} | search |");
     }
-    text += &format!("\n|---|{}\n", "---:|".repeat(2 * SIZES.len()));
-    let mut sums = [[0; 2]; SIZES.len()];
+    text += &format!("\n|---|{}\n", "---:|".repeat(2 * N));
+    let mut sums = [[0; 2]; N];
     for row in rows {
-        let counts = SIZES.map(|size| found.get(&(row.clone(), size)).copied());
+        let counts = sizes.map(|size| found.get(&(row.clone(), size)).copied());
         for (sum, counts) in sums.iter_mut().zip(counts) {
             for (sum, count) in sum.iter_mut().zip(counts.unwrap_or_default()) {
                 *sum += count;
@@ -125,11 +193,17 @@ mod tests {
     }
 
     #[test]
+    fn functions_for_textures_do_not_count() {
+        let printed = "size:\n   0:\tret\ncs_variant:\n   0:\tpushq\t%rbp\n  1f:\tret\nnote: this\nsample:\n   0:\tret\n";
+        assert_eq!(machine_instructions(printed), 2);
+    }
+
+    #[test]
     fn rows_that_stay_as_they_are_count_in_the_sum_alone() {
         let rows = ["a.mlir", "b.mlir"].map(PathBuf::from);
         let found = [(0, 4, [10, 7]), (0, 8, [10, 10]), (1, 4, [5, 5])];
         let found = found.map(|(row, size, counts)| ((rows[row].clone(), size), counts));
-        let text = table(&rows, &BTreeMap::from(found));
+        let text = table(&rows, SIZES, &BTreeMap::from(found));
         let lines: Vec<_> = text.lines().skip(2).collect();
         assert_eq!(
             lines,
