@@ -20,12 +20,14 @@ const SIZES: [usize; 5] = [200, 1_000, 2_000, 5_000, 10_000];
 /// What it may take at the first size.
 const BAR: Duration = Duration::from_millis(10);
 
-/// A body's ops, of which each takes a value and a predicate and adds to what is stored.
-type Mix = (&'static str, &'static [&'static str]);
+/// A body's ops, of which each takes a value and a predicate and adds to what is stored, and how many of them in a row
+/// take the same.
+type Mix = (&'static str, usize, &'static [&'static str]);
 
-const MIXES: [Mix; 3] = [
+const MIXES: [Mix; 5] = [
     (
         "mixed",
+        16,
         &[
             "%r = qd.simt.inclusive_scan add %v : i32",
             "%r = qd.simt.reduce_all add %v : i32",
@@ -37,14 +39,28 @@ const MIXES: [Mix; 3] = [
             "%r = qd.simt.reduce_all maxsi %v : i32",
         ],
     ),
-    ("gathers", &["%r = qd.simt.shuffle idx %v, %o : i32"]),
-    ("reductions", &["%r = qd.simt.reduce_all add %v : i32"]),
+    ("gathers", 2, &["%r = qd.simt.shuffle idx %v, %o : i32"]),
+    ("reductions", 2, &["%r = qd.simt.reduce_all add %v : i32"]),
+    // Those that rules say most of.
+    (
+        "ranks",
+        1,
+        &["%b = arith.xori %p, %true : i1
+           %x = arith.extui %b : i1 to i32
+           %r = qd.simt.exclusive_scan add %x : i32"],
+    ),
+    (
+        "segments",
+        1,
+        &["%r = qd.simt.segmented_reduce add %o heads %p tile(3) : i32"],
+    ),
 ];
 
-/// A body of `count` collectives of a mix, on as many values as it has kinds of ops, twice.
-fn source((_, ops): Mix, count: usize) -> String {
+/// A body of `count` collectives of a mix.
+fn source((_, shared, ops): Mix, count: usize) -> String {
     let mut text = String::from(
         "func.func private @body(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 256 : i64} {
+           %true = arith.constant true
            %c1 = arith.constant 1 : i32
            %c2 = arith.constant 2 : i32
            %zero = arith.constant 0 : i32
@@ -54,9 +70,8 @@ fn source((_, ops): Mix, count: usize) -> String {
     let mut sum = String::from("first");
     for number in 0..count {
         let op = ops[number % ops.len()];
-        // Another value now and then: what is on one value is shared.
-        if number % (2 * ops.len()) == 0 {
-            let of = number / (2 * ops.len());
+        let of = number / shared;
+        if number % shared == 0 {
             let _ = writeln!(
                 text,
                 "%k{of} = arith.constant {of} : i32
@@ -65,7 +80,6 @@ fn source((_, ops): Mix, count: usize) -> String {
                  %o{of} = arith.extui %p{of} : i1 to i32"
             );
         }
-        let of = number / (2 * ops.len());
         let mut op = op.to_string();
         for name in ["v", "p", "o"] {
             op = renamed(&op, name, of);
@@ -111,7 +125,7 @@ fn rows() -> impl Iterator<Item = (Mix, &'static str)> {
         .flat_map(|mix| TARGETS.map(|target| (mix, target)))
 }
 
-fn name((mix, _): Mix, target: &str) -> String {
+fn name((mix, ..): Mix, target: &str) -> String {
     format!("{NAME} {mix} {target}")
 }
 
