@@ -89,6 +89,14 @@ pub enum Class {
 }
 
 impl Class {
+    /// That of any value of a type.
+    pub fn any(ty: Ty) -> Self {
+        match ty.is_float() {
+            true => Class::Rounded,
+            false => Class::Integer,
+        }
+    }
+
     /// Bits that an exact float of a type may take.
     fn room(ty: Ty) -> i32 {
         match ty {

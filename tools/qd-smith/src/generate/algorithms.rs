@@ -221,7 +221,7 @@ impl Generator<'_> {
         let depth = self.depth();
         let (types, region, mut properties) = match self.one_in(4) {
             true => {
-                let (region, types, identities) = self.any_combiner();
+                let (region, types, identities) = self.any_combiner(2);
                 (
                     types.to_vec(),
                     region,
@@ -466,23 +466,58 @@ impl Generator<'_> {
         self.push(algo::Sort::NAME, &properties, &operands, &[]);
     }
 
-    /// Of all keys; equal ones are the same but for what belongs to them.
+    /// Of all keys. Equal ones come in any order, so that what belongs to keys is a copy of them, or no two are equal.
     fn parallel_sort(&mut self) {
-        let ty = [Ty::I32, Ty::I64][self.random.usize(0..2)];
+        let ty = self.element();
         let Some(keys) = self.elements(ty, &[]) else {
             return;
         };
-        let properties = match self.random.bool() {
-            true => "is_unsigned, operandSegmentSizes = array<i32: 1, 0>",
-            false => "operandSegmentSizes = array<i32: 1, 0>",
-        };
-        let memory = self.memory_of(keys);
-        self.push(algo::ParallelSort::NAME, properties, &[memory], &[]);
+        let mut operands = vec![self.memory_of(keys)];
+        if self.random.bool() {
+            let values = self.belonging_to(keys);
+            operands.push(self.memory_of(values));
+        }
+        let is_unsigned = !ty.is_float() && self.random.bool();
+        let properties = if is_unsigned { "is_unsigned" } else { "" };
+        self.push(algo::ParallelSort::NAME, properties, &operands, &[]);
     }
 
+    /// A buffer of values for keys: copies of them, or any where the keys are made different.
+    fn belonging_to(&mut self, keys: usize) -> usize {
+        let Buffer { ty, class, .. } = self.buffers[keys];
+        let is_copy = ty.is_float() || ty.bits() < 16 || self.random.bool();
+        let of = if is_copy { ty } else { self.element() };
+        let values = self.output(of, &[keys]);
+        let (from, to) = (self.memory_of(keys), self.memory_of(values));
+        if is_copy {
+            self.buffers[values].class = self.buffers[values].class.join(class);
+        }
+        let length = self.constant(Ty::Index, self.length as i64);
+        let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
+        let body = self.region(&[index], |this| match is_copy {
+            true => {
+                let key = this.op("memref.load", "", &[from, index], ty);
+                this.push("memref.store", "", &[key, to, index], &[]);
+            }
+            false => {
+                let odd = this.constant(ty, -25_033);
+                let number = this.op("arith.index_castui", "", &[index], ty);
+                let key = this.op("arith.muli", "", &[number, odd], ty);
+                this.push("memref.store", "", &[key, from, index], &[]);
+            }
+        });
+        self.push_with(grid::ForEach::NAME, "", &[length], &[], vec![body]);
+        values
+    }
+
+    /// By a kind, or by a region that combines one value.
     fn reduce_by_key(&mut self) {
         let key = self.element();
-        let ty = self.element();
+        let by_region = self.one_in(3).then(|| self.any_combiner(1));
+        let ty = match &by_region {
+            Some((_, types, _)) => types[0],
+            None => self.element(),
+        };
         let Some(keys) = self.elements(key, &[]) else {
             return;
         };
@@ -490,8 +525,20 @@ impl Generator<'_> {
             return;
         };
         let promise = self.promise();
-        let Some((kind, class)) = self.kind(ty, self.buffers[values].class, promise) else {
-            return;
+        let of = self.buffers[values].class;
+        let (region, combined, class) = match by_region {
+            // Which NaN is kept depends on the order.
+            Some(_) if of == Class::Rounded => return,
+            Some((region, _, identities)) => {
+                let combined = format!("identities = [{identities}]");
+                (region, combined, Class::any(ty))
+            }
+            None => match self.kind(ty, of, promise) {
+                Some((kind, class)) => {
+                    (Block::default(), format!("kind = #qd.kind<{kind}>"), class)
+                }
+                None => return,
+            },
         };
         let keys_out = self.output(key, &[keys, values]);
         let values_out = self.output(ty, &[keys, values, keys_out]);
@@ -510,8 +557,8 @@ impl Generator<'_> {
             scratch[0],
             count,
         ];
-        let properties = format!("kind = #qd.kind<{kind}>, log256_max_n = {depth} : i32{promise}");
-        let regions = vec![Block::default()];
+        let properties = format!("{combined}, log256_max_n = {depth} : i32{promise}");
+        let regions = vec![region];
         self.push_with(
             algo::ReduceByKey::NAME,
             &properties,

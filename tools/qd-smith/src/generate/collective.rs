@@ -25,42 +25,42 @@ static COLLECTIVE: LazyLock<Vec<&'static OpDef>> = LazyLock::new(|| {
 static COLLECTIVES: LazyLock<Vec<String>> =
     LazyLock::new(|| collectives(&qd_frontend::lazy_context()));
 
-/// A combiner by a region, over two values: its identities and its body, as
-/// ops on (left, left, right, right) that yield the last two values.
+/// A combiner by a region, over one or two values: its identities and its body, as
+/// ops on the left values and then the right ones.
 struct Combiner {
-    types: [Ty; 2],
+    types: &'static [Ty],
     identities: &'static str,
-    /// Op, properties, operands (0 to 3 the arguments, from 4 the results so far).
+    /// Op, properties, operands: the arguments, and behind them the results so far.
     ops: &'static [(&'static str, &'static str, &'static [usize], Ty)],
-    yields: [usize; 2],
+    yields: &'static [usize],
 }
 
 const COMBINERS: &[Combiner] = &[
     // Affine maps: associative, and not commutative.
     Combiner {
-        types: [Ty::I32, Ty::I32],
+        types: &[Ty::I32, Ty::I32],
         identities: "1 : i32, 0 : i32",
         ops: &[
             ("arith.muli", "", &[0, 2], Ty::I32),
             ("arith.muli", "", &[1, 2], Ty::I32),
             ("arith.addi", "", &[5, 3], Ty::I32),
         ],
-        yields: [4, 6],
+        yields: &[4, 6],
     },
     // The least key, and what belongs to it; the left one of equals.
     Combiner {
-        types: [Ty::F32, Ty::I64],
+        types: &[Ty::F32, Ty::I64],
         identities: "0x7F800000 : f32, -1 : i64",
         ops: &[
             ("arith.cmpf", "predicate = 4 : i64", &[2, 0], Ty::I1),
             ("arith.select", "", &[4, 2, 0], Ty::F32),
             ("arith.select", "", &[4, 3, 1], Ty::I64),
         ],
-        yields: [5, 6],
+        yields: &[5, 6],
     },
     // The last that is not 0, and how many are not.
     Combiner {
-        types: [Ty::I64, Ty::I32],
+        types: &[Ty::I64, Ty::I32],
         identities: "0 : i64, 0 : i32",
         ops: &[
             ("arith.addi", "", &[1, 3], Ty::I32),
@@ -68,7 +68,46 @@ const COMBINERS: &[Combiner] = &[
             ("arith.cmpi", "predicate = 1 : i64", &[2, 5], Ty::I1),
             ("arith.select", "", &[6, 2, 0], Ty::I64),
         ],
-        yields: [7, 4],
+        yields: &[7, 4],
+    },
+    // Affine maps in the halves of a word.
+    Combiner {
+        types: &[Ty::I32],
+        identities: "1 : i32",
+        ops: &[
+            ("arith.constant", "value = 16 : i32", &[], Ty::I32),
+            ("arith.constant", "value = 65535 : i32", &[], Ty::I32),
+            ("arith.muli", "", &[0, 1], Ty::I32),
+            ("arith.andi", "", &[4, 3], Ty::I32),
+            ("arith.shrui", "", &[0, 2], Ty::I32),
+            ("arith.muli", "", &[6, 1], Ty::I32),
+            ("arith.shrui", "", &[1, 2], Ty::I32),
+            ("arith.addi", "", &[7, 8], Ty::I32),
+            ("arith.shli", "", &[9, 2], Ty::I32),
+            ("arith.ori", "", &[5, 10], Ty::I32),
+        ],
+        yields: &[11],
+    },
+    // The last that is not 0.
+    Combiner {
+        types: &[Ty::I64],
+        identities: "0 : i64",
+        ops: &[
+            ("arith.constant", "value = 0 : i64", &[], Ty::I64),
+            ("arith.cmpi", "predicate = 1 : i64", &[1, 2], Ty::I1),
+            ("arith.select", "", &[3, 1, 0], Ty::I64),
+        ],
+        yields: &[4],
+    },
+    // The largest; the left one of equals.
+    Combiner {
+        types: &[Ty::F32],
+        identities: "0xFF800000 : f32",
+        ops: &[
+            ("arith.cmpf", "predicate = 2 : i64", &[1, 0], Ty::I1),
+            ("arith.select", "", &[2, 1, 0], Ty::F32),
+        ],
+        yields: &[3],
     },
 ];
 
@@ -328,7 +367,7 @@ impl Generator<'_> {
         let combiner = &COMBINERS[self.random.usize(0..COMBINERS.len())];
         let mut operands = Vec::new();
         for ty in combiner.types {
-            let value = self.find(ty, Level::Varying);
+            let value = self.find(*ty, Level::Varying);
             operands.push(value);
         }
         // A NaN is less than nothing: whether it is kept depends on the order.
@@ -353,12 +392,7 @@ impl Generator<'_> {
         };
         let mut made = Vec::new();
         for ty in combiner.types {
-            let class = if ty.is_float() {
-                Class::Rounded
-            } else {
-                Class::Integer
-            };
-            made.push(self.scalar(ty, Level::Varying, class));
+            made.push(self.scalar(*ty, Level::Varying, Class::any(*ty)));
         }
         self.push_with(&op.name, &properties, &operands, &made, vec![region]);
         for (result, operand) in made.into_iter().zip(operands) {
@@ -369,9 +403,8 @@ impl Generator<'_> {
     }
 
     fn combiner(&mut self, combiner: &Combiner) -> Block {
-        let [a, b] = combiner.types;
         let mut values: Vec<Value> = Vec::new();
-        for ty in [a, b, a, b] {
+        for ty in [combiner.types, combiner.types].concat() {
             let value = self.scalar(ty, Level::Varying, Class::Rounded);
             values.push(value);
         }
@@ -391,16 +424,18 @@ impl Generator<'_> {
         nodes.push(Node {
             op: Yield::NAME.into(),
             properties: String::new(),
-            operands: combiner.yields.map(|i| values[i]).to_vec(),
+            operands: combiner.yields.iter().map(|i| values[*i]).collect(),
             results: Vec::new(),
             regions: Vec::new(),
         });
         Block { arguments, nodes }
     }
 
-    /// A region that combines two pairs, with the identities, for an algorithm.
-    pub(super) fn any_combiner(&mut self) -> (Block, [Ty; 2], &'static str) {
-        let combiner = &COMBINERS[self.random.usize(0..COMBINERS.len())];
+    /// A region that combines at most so many values, with the identities, for an algorithm.
+    pub(super) fn any_combiner(&mut self, most: usize) -> (Block, &'static [Ty], &'static str) {
+        let possible = COMBINERS.iter().filter(|c| c.types.len() <= most);
+        let possible: Vec<&Combiner> = possible.collect();
+        let combiner = possible[self.random.usize(0..possible.len())];
         (self.combiner(combiner), combiner.types, combiner.identities)
     }
 }
