@@ -382,6 +382,83 @@ fn reduce_by_key() {
     report("reduce_by_key");
 }
 
+/// An affine map x ↦ a·x + b modulo half a word, a in the upper half: associative, not commutative.
+fn compose(value: &str) -> String {
+    let half = if value == "i64" { 32 } else { 16 };
+    let (identity, low) = (1_i64 << half, (1_i64 << half) - 1);
+    format!(
+        "identity [{identity} : {value}] combiner {{
+  ^bb0(%l: {value}, %r: {value}):
+    %half = arith.constant {half} : {value}
+    %low = arith.constant {low} : {value}
+    %la = arith.shrui %l, %half : {value}
+    %ra = arith.shrui %r, %half : {value}
+    %product = arith.muli %la, %ra : {value}
+    %factor = arith.shli %product, %half : {value}
+    %scaled = arith.muli %l, %ra : {value}
+    %sum = arith.addi %scaled, %r : {value}
+    %term = arith.andi %sum, %low : {value}
+    %both = arith.ori %factor, %term : {value}
+    qd.yield %both : {value}
+  }}"
+    )
+}
+
+/// Sums that are rounded, in an order that is said.
+const ADD: &str = "deterministic identity [0.0 : f32] combiner {
+  ^bb0(%l: f32, %r: f32):
+    %sum = arith.addf %l, %r : f32
+    qd.yield %sum : f32
+  }";
+
+#[test]
+fn regions_combine_runs() {
+    let choices = [
+        ("i32", "i32", compose("i32")),
+        ("f64", "i64", compose("i64")),
+        ("i32", "f32", ADD.into()),
+    ];
+    for (t, (key, value, region)) in choices.into_iter().enumerate() {
+        let keys = [
+            Input::Grouped,
+            Input::AllEqual,
+            Input::Sorted,
+            Input::FewDistinct,
+        ];
+        cover(t, &keys, |depth, n, wave, input| {
+            // Capacities are the first's: each is a compilation.
+            if t > 0 && depth != 2 {
+                return;
+            }
+            let source = format!(
+                "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, \
+                 %ko: memref<?x{key}>, %vo: memref<?x{value}>, %m: memref<i32>, \
+                 %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.reduce_by_key ins(%k, %v : memref<?x{key}>, memref<?x{value}>) \
+                 outs(%ko, %vo, %m : memref<?x{key}>, memref<?x{value}>, memref<i32>) \
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {region}
+                 }}"
+            );
+            Subject::new(source).check(
+                wave,
+                &[
+                    given(generate(key, input, n, 6)),
+                    given(generate(value, Input::Random, n, 7)),
+                    output(key, n, Expect::Same),
+                    output(value, n, Expect::Same),
+                    given(Data::Count(-1)),
+                    scratch("i32", slots("reduce_by_key", n, depth)),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!(
+                    "reduce_by_key {key} {value} by a region, n = {n}, D = {depth}, {input:?}"
+                ),
+            );
+        });
+    }
+    report("regions combine runs");
+}
+
 /// What an argument of a form is given.
 fn argument(parameter: &known::Parameter, input: Input, n: usize, slots: u64) -> Argument {
     let element = &parameter.element;
