@@ -20,7 +20,11 @@ fn choices(n: usize, end: usize) -> Vec<usize> {
 
 /// Zeros of both signs and NaNs of several bits among numbers, as bits of a float type.
 fn odd_floats(element: &str, n: usize) -> Vec<u64> {
-    let (width, mantissa) = if element == "f32" { (32, 23) } else { (64, 52) };
+    let (width, mantissa) = match element {
+        "f16" => (16, 10),
+        "f32" => (32, 23),
+        _ => (64, 52),
+    };
     let sign = 1u64 << (width - 1);
     let infinity = (sign - 1) >> mantissa << mantissa;
     // The quiet ones: a load may make others quiet.
@@ -33,7 +37,7 @@ fn odd_floats(element: &str, n: usize) -> Vec<u64> {
         infinity,
         quiet,
         quiet | 5,
-        quiet | 1 << 20,
+        quiet | 1 << (mantissa - 3),
     ];
     let all: Vec<_> = positive
         .iter()
@@ -44,8 +48,18 @@ fn odd_floats(element: &str, n: usize) -> Vec<u64> {
 
 fn floats(element: &str, bits: Vec<u64>) -> Data {
     match element {
+        "f16" => Data::F16(bits.into_iter().map(|b| b as u16).collect()),
         "f32" => Data::F32(bits.into_iter().map(|b| f32::from_bits(b as u32)).collect()),
         _ => Data::F64(bits.into_iter().map(f64::from_bits).collect()),
+    }
+}
+
+/// The same bits as integers.
+fn words(element: &str, bits: Vec<u64>) -> Data {
+    match element {
+        "f16" => Data::I16(bits.into_iter().map(|b| b as i16).collect()),
+        "f32" => Data::I32(bits.into_iter().map(|b| b as i32).collect()),
+        _ => Data::I64(bits.into_iter().map(|b| b as i64).collect()),
     }
 }
 
@@ -90,6 +104,56 @@ fn sorts_of_zeros_and_nans() {
         }
     }
     report("sorts of zeros and NaNs");
+}
+
+/// As `sorts_of_zeros_and_nans`, by a sort that is not stable: each key's value is its bits, so that equal keys have
+/// equal values, and the values tell the order of NaNs.
+#[test]
+fn parallel_sorts() {
+    let sizes = affordable([0, 1, 2, 257, 1000, 4100]);
+    let keys = [
+        ("f16", "i16", ""),
+        ("f32", "i32", ""),
+        ("f64", "i64", ""),
+        ("i8", "i8", ""),
+        ("i8", "i8", "unsigned"),
+        ("i64", "i64", ""),
+        ("i64", "i64", "unsigned"),
+    ];
+    for (nth, (key, word, order)) in keys.into_iter().enumerate() {
+        let (keys, values) = (format!("memref<?x{key}>"), format!("memref<?x{word}>"));
+        let pairs = Subject::new(format!(
+            "qd.grid.kernel @main(%k: {keys}, %v: {values}) {{
+  qd.algo.parallel_sort keys(%k : {keys}) values(%v : {values}) {order}
+}}"
+        ));
+        let alone = Subject::new(format!(
+            "qd.grid.kernel @main(%k: {keys}) {{
+  qd.algo.parallel_sort keys(%k : {keys}) {order}
+}}"
+        ));
+        for (i, n) in sizes.iter().copied().enumerate() {
+            let (data, bits) = match key.starts_with('f') {
+                true => {
+                    let bits = odd_floats(key, n);
+                    (floats(key, bits.clone()), words(key, bits))
+                }
+                false => {
+                    let input = [Input::Random, Input::Extreme][i % 2];
+                    let data = generate(key, input, n, n as u64);
+                    (data.clone(), data)
+                }
+            };
+            let about = format!("parallel_sort of {key} {order}, n = {n}");
+            let wave = turn(nth);
+            pairs.check(wave, &[given(data.clone()), given(bits)], &about);
+            // What differs is not how many there are.
+            if n == 1000 {
+                alone.check(wave, &[given(data)], &format!("{about}, without values"));
+            }
+        }
+    }
+    report("parallel sorts");
 }
 
 /// ±0 and NaN in minima and maxima: −0 is less than +0, and NaNs count only where there is
