@@ -10,6 +10,7 @@ use qd_dialects::{
     diagnostic::{Diagnostic, Result},
     ir::Context,
     melior::ir::Location,
+    ops::simt,
 };
 use serde::{
     Deserialize, Deserializer,
@@ -152,23 +153,36 @@ impl TryFrom<Written> for Row {
         if row.source.is_empty() {
             return Err(format!("'{}' has no source", row.form));
         }
+        if row.targets.is_empty() {
+            return Err(format!("'{}' has no targets", row.form));
+        }
+        if row.masks.as_ref().is_some_and(Vec::is_empty) {
+            return Err(format!("'masks' of '{}' are none", row.form));
+        }
+        let is_own = CLASSES.contains(&&*row.form) || LIMITS.contains(&&*row.form);
+        if kind.is_some() && is_own {
+            return Err(format!(
+                "'kind' of '{}': what combines values has one alone",
+                row.form
+            ));
+        }
         for name in &row.targets {
             let capabilities = Capabilities::of(name)?;
-            let mut forms = capabilities
-                .forms
-                .iter()
-                .filter(|form| form.name == row.form);
-            let known = match &row.op {
-                None => {
-                    let form = row.form.as_str();
-                    let is_own = CLASSES.contains(&form) || LIMITS.contains(&form);
-                    is_own || forms.next().is_some()
-                }
-                Some(op) => forms.any(|form| form.op == op),
-            };
-            if !known {
+            let forms = capabilities.forms.iter();
+            let mut forms = forms.filter(|form| {
+                form.name == row.form && row.op.as_deref().is_none_or(|op| form.op == op)
+            });
+            let first = forms.next();
+            if first.is_none() && (row.op.is_some() || !is_own) {
                 let of = row.op.map(|op| format!(" of '{op}'")).unwrap_or_default();
                 return Err(format!("target '{name}' has no form '{}'{of}", row.form));
+            }
+            let mut forms = first.into_iter().chain(forms);
+            if row.masks.is_some() && !forms.any(|form| form.op == simt::Shuffle::NAME) {
+                return Err(format!(
+                    "'masks' of '{}': a shuffle has them alone",
+                    row.form
+                ));
             }
             if row
                 .wave

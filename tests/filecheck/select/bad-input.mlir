@@ -9,6 +9,11 @@
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/negative.json' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/unknown.json' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/field.json' 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/untargeted.json' 2>&1 | FileCheck %s --check-prefix=UNTARGETED
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/masks.json' 2>&1 | FileCheck %s --check-prefix=MASKS
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/masks-of-vote.json' 2>&1 | FileCheck %s --check-prefix=MASKS-OF-VOTE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/no-masks.json' 2>&1 | FileCheck %s --check-prefix=NO-MASKS
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/kind.json' 2>&1 | FileCheck %s --check-prefix=KIND
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/none.json' 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not qd-opt %t/pinned.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=PINNED
 // RUN: not qd-opt %t/pinned.mlir --qd-select-lowering='target=cpu wave=8' 2>&1 | FileCheck %s --check-prefix=TWICE
@@ -23,6 +28,11 @@
 // NEGATIVE: negative.json:3:{{[0-9]+}}: error: 'use' of 'redux.sync' is negative: -1
 // UNKNOWN: unknown.json:2:{{[0-9]+}}: error: target 'nvptx:sm_90' has no form 'redux.async'
 // FIELD: field.json:2:{{[0-9]+}}: error: unknown field `delay`
+// UNTARGETED: untargeted.json:2:{{[0-9]+}}: error: 'nonsense' has no targets
+// MASKS: masks.json:2:{{[0-9]+}}: error: 'masks' of 'int': a shuffle has them alone
+// MASKS-OF-VOTE: masks-of-vote.json:2:{{[0-9]+}}: error: 'masks' of 'vote.sync.any': a shuffle has them alone
+// NO-MASKS: no-masks.json:2:{{[0-9]+}}: error: 'masks' of 'shfl.sync' are none
+// KIND: kind.json:2:{{[0-9]+}}: error: 'kind' of 'int': what combines values has one alone
 // FILE: none.json:1:1: error: the file that 'costs' names cannot be read: No such file
 // PINNED: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, but target 'nvptx:sm_90' has 32
 // TWICE: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, and cannot be for 8
@@ -72,3 +82,28 @@ qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {
   qd.grid.launch 0 @writes blocks(%n) args(%v, %a : i32, memref<?xi32>)
   qd.grid.launch 1 @reads blocks(%n) args(%a, %b : memref<?xi32>, memref<?xi32>) after [0]
 }
+
+//--- untargeted.json
+[
+  {"targets": [], "form": "nonsense", "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- masks.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "int", "masks": [1], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- masks-of-vote.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "vote.sync.any", "masks": [1], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- no-masks.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "shfl.sync", "masks": [], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- kind.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "int", "kind": "add", "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
