@@ -24,12 +24,12 @@ const SIZED: [&str; 8] = [
 ];
 
 impl Generator<'_> {
-    /// A buffer of elements of this type that is none of these.
+    /// A buffer of elements of this type that is none of these, and of which none of these is a view.
     fn elements(&mut self, ty: Ty, none_of: &[usize]) -> Option<usize> {
         let found: Vec<usize> = (0..self.buffers.len())
             .filter(|i| {
                 let Buffer { ty: of, role, .. } = self.buffers[*i];
-                of == ty && role == Role::Elements && !none_of.contains(i)
+                of == ty && role == Role::Elements && !self.is_among(*i, none_of)
             })
             .collect();
         self.pick(&found)
@@ -48,15 +48,33 @@ impl Generator<'_> {
 
     /// A buffer that is only read, of this type and none of these.
     fn input(&mut self, ty: Ty, none_of: &[usize]) -> Option<usize> {
-        let produced: Vec<usize> = (0..self.buffers.len())
-            .filter(|i| {
-                let Buffer { ty: of, role, .. } = self.buffers[*i];
-                of == ty && role == Role::Produced && !none_of.contains(i)
-            })
+        let read: Vec<usize> = (0..self.buffers.len())
+            .filter(|i| self.buffers[*i].ty == ty && self.is_only_read(*i))
+            .filter(|i| !none_of.contains(i))
             .collect();
-        match self.random.bool() && !produced.is_empty() {
-            true => self.pick(&produced),
-            false => self.elements(ty, none_of),
+        if self.random.bool()
+            && let Some(found) = self.pick(&read)
+        {
+            if let Role::View { of, .. } = self.buffers[found].role {
+                self.buffers[found].class = self.buffers[of].class;
+            }
+            return Some(found);
+        }
+        self.elements(ty, none_of)
+    }
+
+    /// Whether it is scratch that has been written, or a view that algorithms take and that is long enough.
+    fn is_only_read(&self, buffer: usize) -> bool {
+        let Buffer {
+            value, ty, role, ..
+        } = self.buffers[buffer];
+        match role {
+            Role::Produced => true,
+            Role::View { length, .. } => {
+                let is_contiguous = self.types[value as usize] == format!("memref<?x{ty}>");
+                is_contiguous && length >= self.most()
+            }
+            _ => false,
         }
     }
 
@@ -91,8 +109,26 @@ impl Generator<'_> {
         self.memory_of(output)
     }
 
-    fn memory_of(&self, buffer: usize) -> Value {
-        self.buffers[buffer].value
+    /// A buffer as an operand, or a part of it that is as long as the algorithm needs.
+    fn memory_of(&mut self, buffer: usize) -> Value {
+        let Buffer { role, .. } = self.buffers[buffer];
+        let is_cut = self.part.is_some() && self.random.bool();
+        let has_elements = matches!(role, Role::Elements | Role::Produced | Role::Flags);
+        match is_cut && has_elements {
+            true => self.part_at_hand(buffer),
+            false => self.buffers[buffer].value,
+        }
+    }
+
+    /// As many elements of a buffer as the algorithm is of, where these are not all.
+    fn part_at_hand(&mut self, buffer: usize) -> Value {
+        let Buffer { value, ty, .. } = self.buffers[buffer];
+        let Some(length) = self.part else {
+            return value;
+        };
+        let first = self.random.usize(0..=self.length - length);
+        let [first, length] = [first, length].map(|n| self.constant(Ty::Index, n as i64));
+        self.part_of(value, ty, first, length)
     }
 
     /// A capacity that holds all of a buffer.
@@ -112,7 +148,8 @@ impl Generator<'_> {
         }
         let n = self.dim();
         let slots = self.scratch_slots(op, n, capacity);
-        self.first_of(scratch, ty, slots)
+        let first = self.constant(Ty::Index, 0);
+        self.part_of(scratch, ty, first, slots)
     }
 
     /// The number of slots of scratch as an op.
@@ -136,14 +173,6 @@ impl Generator<'_> {
         self.scope.push(slots);
     }
 
-    /// So many elements from the first.
-    fn first_of(&mut self, memory: Value, ty: Ty, length: Value) -> Value {
-        let first = self.constant(Ty::Index, 0);
-        let part = self.memory(format!("memref<?x{ty}>"));
-        self.push(grid::View::NAME, "", &[memory, first, length], &[part]);
-        part
-    }
-
     /// Scratch of each type, and a live count; or once in a checked program one slot too few for all elements.
     fn scratch_and_count(&mut self, op: &str, types: &[Ty], depth: u32) -> (Vec<Value>, Value) {
         let mut scratch = Vec::new();
@@ -151,17 +180,27 @@ impl Generator<'_> {
             scratch.push(self.scratch(op, *ty, depth));
         }
         let slots = self.slots(op, Some(depth));
-        if slots < 2 || !self.may_fail(4) {
+        if slots < 2 || self.part.is_some() || !self.may_fail(4) {
             return (scratch, self.live_count());
         }
-        let few = self.constant(Ty::Index, slots as i64 - 1);
-        scratch[0] = self.first_of(scratch[0], types[0], few);
+        let [first, few] = [0, slots as i64 - 1].map(|n| self.constant(Ty::Index, n));
+        scratch[0] = self.part_of(scratch[0], types[0], first, few);
         let all = Contents::Constant(self.length as i64);
         let count = self.parameter(Ty::I32, None, all, Comparison::Same);
         (scratch, count)
     }
 
+    /// One algorithm, of all elements or of parts of buffers.
     pub(super) fn algorithm(&mut self) {
+        self.part = match self.one_in(3) {
+            true => Some(self.random.usize(1..=self.length)),
+            false => None,
+        };
+        self.any_algorithm();
+        self.part = None;
+    }
+
+    fn any_algorithm(&mut self) {
         match self.random.usize(0..15) {
             0 | 6 => self.combining(algo::Reduce::NAME),
             1 | 7 => self.combining(algo::InclusiveScan::NAME),
@@ -264,7 +303,10 @@ impl Generator<'_> {
         }
         let wide: Vec<_> = types.iter().map(|ty| Self::wide(*ty)).collect();
         let (scratch, count) = self.scratch_and_count(op, &wide, depth);
-        let mut operands: Vec<Value> = inputs.iter().map(|i| self.memory_of(*i)).collect();
+        let mut operands: Vec<Value> = Vec::new();
+        for input in inputs {
+            operands.push(self.memory_of(input));
+        }
         operands.extend(outputs);
         operands.extend(scratch);
         operands.push(count);
@@ -412,7 +454,7 @@ impl Generator<'_> {
         if let (Some(numbers), Some((kind, _)), true) = (numbers, kind, self.random.bool()) {
             let kind = (kind, promise);
             self.combined_into(algo::Reduce::NAME, kind, numbers, count, None);
-            self.limit_word(count, Ty::I32, self.length as i64 + 1);
+            self.limit_word(count, Ty::I32, self.most() as i64 + 1);
         } else {
             let flags = flags.expect("every program has flags");
             let sum = ("add", promise);
@@ -472,27 +514,27 @@ impl Generator<'_> {
         let Some(keys) = self.elements(ty, &[]) else {
             return;
         };
-        let mut operands = vec![self.memory_of(keys)];
+        let mut operands = vec![self.part_at_hand(keys)];
         if self.random.bool() {
-            let values = self.belonging_to(keys);
-            operands.push(self.memory_of(values));
+            let values = self.belonging_to(keys, operands[0]);
+            operands.push(values);
         }
         let is_unsigned = !ty.is_float() && self.random.bool();
         let properties = if is_unsigned { "is_unsigned" } else { "" };
         self.push(algo::ParallelSort::NAME, properties, &operands, &[]);
     }
 
-    /// A buffer of values for keys: copies of them, or any where the keys are made different.
-    fn belonging_to(&mut self, keys: usize) -> usize {
+    /// Values for the keys in a buffer or part of it: copies of them, or any where the keys are made different.
+    fn belonging_to(&mut self, keys: usize, from: Value) -> Value {
         let Buffer { ty, class, .. } = self.buffers[keys];
         let is_copy = ty.is_float() || ty.bits() < 16 || self.random.bool();
         let of = if is_copy { ty } else { self.element() };
         let values = self.output(of, &[keys]);
-        let (from, to) = (self.memory_of(keys), self.memory_of(values));
+        let to = self.part_at_hand(values);
         if is_copy {
             self.buffers[values].class = self.buffers[values].class.join(class);
         }
-        let length = self.constant(Ty::Index, self.length as i64);
+        let length = self.constant(Ty::Index, self.most() as i64);
         let index = self.scalar(Ty::Index, Level::Varying, Class::Integer);
         let body = self.region(&[index], |this| match is_copy {
             true => {
@@ -507,7 +549,7 @@ impl Generator<'_> {
             }
         });
         self.push_with(grid::ForEach::NAME, "", &[length], &[], vec![body]);
-        values
+        to
     }
 
     /// By a kind, or by a region that combines one value.

@@ -188,7 +188,11 @@ impl Generator<'_> {
             match self.buffers[i].role {
                 Role::Elements | Role::Rows { .. } if is_written => writes.push(i),
                 // Views come after what they are of.
-                Role::View { of, .. } if writes.contains(&of) => {}
+                Role::View { of, .. } if self.is_among(of, &writes) => {}
+                Role::View { of, .. } if is_written => {
+                    reads.retain(|read| !self.is_among(of, &[*read]));
+                    writes.push(i);
+                }
                 Role::Counters(_) if is_left => {}
                 Role::Loose | Role::Marks(_) => {}
                 _ => reads.push(i),
@@ -383,7 +387,7 @@ impl Generator<'_> {
 
     /// A count up to the buffers' length: as it arrives, or computed here.
     pub(super) fn live_count(&mut self) -> Value {
-        let most = self.length as i64;
+        let most = self.most() as i64;
         let edges = [0, 1, 2, 31, 64, most - 1, most];
         let number = edges[self.random.usize(0..edges.len())].min(most);
         let ty = self.count_type();
@@ -408,6 +412,11 @@ impl Generator<'_> {
             self.compute_word(count, ty, most + 1);
         }
         count
+    }
+
+    /// How many elements an algorithm or a phase at hand may be of.
+    pub(super) fn most(&self) -> usize {
+        self.part.unwrap_or(self.length)
     }
 
     /// A type of counts, of which most are words.

@@ -81,14 +81,9 @@ impl Generator<'_> {
                 class = self.buffers[of].class;
                 let number = self.find(Ty::I32, Level::Varying);
                 let place = self.place_of(number, length as i64);
-                if let Some(columns) = columns {
-                    let columns = self.constant(Ty::Index, columns as i64);
-                    let row = self.op("arith.divui", "", &[place, columns], Ty::Index);
-                    let column = self.op("arith.remui", "", &[place, columns], Ty::Index);
-                    let loaded = self.load_from(&[value, row, column], ty, class);
-                    return self.scope.push(loaded);
-                }
-                place
+                let operands = [vec![value], self.in_table(place, columns)].concat();
+                let loaded = self.load_from(&operands, ty, class);
+                return self.scope.push(loaded);
             }
             Role::Elements if !self.phase.is_plain && self.one_in(8) => {
                 return self.load_part(buffer);
@@ -121,11 +116,23 @@ impl Generator<'_> {
         place
     }
 
+    /// A place in a table of so many columns, if it is one.
+    fn in_table(&mut self, place: Value, columns: Option<usize>) -> Vec<Value> {
+        let Some(columns) = columns else {
+            return vec![place];
+        };
+        let columns = self.constant(Ty::Index, columns as i64);
+        let row = self.op("arith.divui", "", &[place, columns], Ty::Index);
+        let column = self.op("arith.remui", "", &[place, columns], Ty::Index);
+        vec![row, column]
+    }
+
     /// One's own place in a buffer.
     fn own_place(&mut self, buffer: usize) -> Option<Vec<Value>> {
         let place = self.phase.place?;
         Some(match self.buffers[buffer].role {
             Role::Rows { row, .. } => self.in_row(place, row),
+            Role::View { columns, .. } => self.in_table(place, columns),
             _ => vec![place],
         })
     }
@@ -184,16 +191,24 @@ impl Generator<'_> {
         let Buffer {
             value: memory,
             ty,
-            class,
+            role,
             ..
         } = self.buffers[buffer].clone();
+        let (of, length) = match role {
+            Role::View { of, length, .. } => (of, length),
+            _ => (buffer, self.length),
+        };
+        let class = self.buffers[of].class;
         let value = match matches!(ty, Ty::I32 | Ty::I64) && self.one_in(3) {
             true => self.widened(ty),
             false => self.find(ty, Level::Varying),
         };
-        self.buffers[buffer].class = class.join(self.of(value).class);
+        self.buffers[of].class = class.join(self.of(value).class);
         let at = [vec![memory], place].concat();
         let stored = [vec![value], at.clone()].concat();
+        if length < self.length {
+            return self.store_within(&stored, length);
+        }
         self.push("memref.store", "", &stored, &[]);
         if self.one_in(4) {
             let class = self.of(value).class.join(class);
@@ -201,6 +216,27 @@ impl Generator<'_> {
             self.info[again as usize].level = Level::Varying;
             self.scope.push(again);
         }
+    }
+
+    /// A store that is left out where one's own place is not below a length.
+    fn store_within(&mut self, stored: &[Value], length: usize) {
+        let Some(place) = self.phase.place else {
+            return;
+        };
+        let length = self.constant(Ty::Index, length as i64);
+        let less_unsigned = "predicate = 6 : i64";
+        let is_within = self.op("arith.cmpi", less_unsigned, &[place, length], Ty::I1);
+        self.if_so(is_within, |this| this.push("memref.store", "", stored, &[]));
+    }
+
+    /// What happens where a condition holds.
+    fn if_so(&mut self, condition: Value, write: impl FnOnce(&mut Self)) {
+        let then = self.region(&[], |this| {
+            write(this);
+            this.push("scf.yield", "", &[], &[]);
+        });
+        let regions = vec![then, Default::default()];
+        self.push_with("scf.if", "", &[condition], &[], regions);
     }
 
     /// A narrower integer as one of this type.
@@ -214,7 +250,9 @@ impl Generator<'_> {
     pub(super) fn store_of(&mut self, value: Value) {
         let (ty, class) = (self.ty(value), self.of(value).class);
         let writes = self.phase.writes.iter().copied();
-        let found: Vec<usize> = writes.filter(|i| self.buffers[*i].ty == ty).collect();
+        let is_view = |i: usize| matches!(self.buffers[i].role, Role::View { .. });
+        let found = writes.filter(|i| self.buffers[*i].ty == ty && !is_view(*i));
+        let found: Vec<usize> = found.collect();
         if let Some(buffer) = self.pick(&found)
             && let Some(place) = self.own_place(buffer)
         {
@@ -347,12 +385,9 @@ impl Generator<'_> {
         let zero = self.constant(ty, 0);
         let less_unsigned = "predicate = 6 : i64";
         let first = self.op("arith.cmpi", less_unsigned, &[thread, words], Ty::I1);
-        let clear = self.region(&[], |this| {
+        self.if_so(first, |this| {
             this.push("memref.store", "", &[zero, array, thread], &[]);
-            this.push("scf.yield", "", &[], &[]);
         });
-        let regions = vec![clear, Default::default()];
-        self.push_with("scf.if", "", &[first], &[], regions);
         self.push(simt::BlockSync::NAME, "", &[], &[]);
         (array, length)
     }

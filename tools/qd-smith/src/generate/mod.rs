@@ -70,7 +70,7 @@ enum Role {
         is_open: bool,
     },
     /// So many elements of another buffer, by its number, or copies of them, maybe as a table of so many columns: read
-    /// anywhere.
+    /// anywhere, or written at one's own place where the other buffer is not used.
     View {
         of: usize,
         length: usize,
@@ -126,6 +126,8 @@ struct Generator<'f> {
     is_repeated: bool,
     /// Length of the buffers with an element for each thread.
     length: usize,
+    /// Of how many elements an algorithm is, some of whose operands are parts of buffers.
+    part: Option<usize>,
     /// What holds for the phase that is written.
     phase: Phase,
 }
@@ -191,6 +193,7 @@ impl<'f> Generator<'f> {
             has_print: false,
             is_repeated: false,
             length,
+            part: None,
             phase: Phase::default(),
         }
     }

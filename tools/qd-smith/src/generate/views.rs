@@ -93,8 +93,7 @@ impl Generator<'_> {
         }
         let at = self.constant(Ty::Index, first as i64);
         let extent = self.constant(Ty::Index, length as i64);
-        let view = self.memory(format!("memref<?x{to}>"));
-        self.push(grid::View::NAME, "", &[value, at, extent], &[view]);
+        let view = self.part_of(value, to, at, extent);
         self.buffers.push(Buffer {
             value: view,
             ty: to,
@@ -129,6 +128,24 @@ impl Generator<'_> {
             class,
             role,
         });
+    }
+
+    /// Whether one is a view of the other.
+    pub(super) fn is_view_of(&self, view: usize, other: usize) -> bool {
+        matches!(self.buffers[view].role, Role::View { of, .. } if of == other)
+    }
+
+    /// Whether a buffer or a view of it is among these.
+    pub(super) fn is_among(&self, buffer: usize, others: &[usize]) -> bool {
+        let is_it = |other: &usize| *other == buffer || self.is_view_of(*other, buffer);
+        others.iter().any(is_it)
+    }
+
+    /// So many elements from some element on, as another buffer.
+    pub(super) fn part_of(&mut self, memory: Value, ty: Ty, first: Value, length: Value) -> Value {
+        let part = self.memory(format!("memref<?x{ty}>"));
+        self.push(grid::View::NAME, "", &[memory, first, length], &[part]);
+        part
     }
 
     /// Two arguments of rows of one kind.
