@@ -626,13 +626,13 @@ fn shared_atomics() {
         let shared = format!("memref<{THREADS}x{element}, #gpu.address_space<workgroup>>");
         let mut body = String::new();
         for (k, step) in STEPS.into_iter().enumerate() {
-            write!(
+            writeln!(
                 body,
                 "    %v{k} = qd.grid.atomic.{step} : {shared}
     qd.simt.block.sync
     %column{k} = arith.constant {k} : index
     %place{k} = arith.addi %row, %column{k} : index
-    memref.store %v{k}, %o[%place{k}] : memref<?x{element}>\n"
+    memref.store %v{k}, %o[%place{k}] : memref<?x{element}>"
             )
             .expect("a string");
         }
@@ -770,14 +770,14 @@ fn wide_atomic_updates() {
             } else {
                 "%y"
             };
-            write!(
+            writeln!(
                 before,
                 "    %first{k} = arith.constant {} : index
     %to{k} = arith.addi %to, %first{k} : index
     %own{k} = arith.addi %row, %column{k} : index
     %all{k} = qd.grid.atomic.rmw {kind} {value}, %few[%to{k}] device relaxed : {memory}
     %old{k} = qd.grid.atomic.rmw {kind} {value}, %each[%own{k}] device relaxed : {memory}
-    memref.store %old{k}, %o[%own{k}] : {memory}\n",
+    memref.store %old{k}, %o[%own{k}] : {memory}",
                 k * FEW
             )
             .expect("a string");
@@ -790,10 +790,10 @@ fn wide_atomic_updates() {
                 )
                 .expect("a string");
             }
-            write!(
+            writeln!(
                 after,
                 "    %now{k} = memref.load %shared[%to{k}] : {shared}
-    memref.store %now{k}, %p[%own{k}] : {memory}\n"
+    memref.store %now{k}, %p[%own{k}] : {memory}"
             )
             .expect("a string");
         }
