@@ -227,7 +227,7 @@ impl Generator<'_> {
         }
         match kind {
             "add" if !promise.is_empty() => Some((kind, Class::Rounded)),
-            "add" => match class.summed(10).fitted(ty) {
+            "add" => match class.summed(self.log_length()).fitted(ty) {
                 Class::Rounded => None,
                 exact => Some((kind, exact)),
             },

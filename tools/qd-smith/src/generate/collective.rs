@@ -268,8 +268,7 @@ impl Generator<'_> {
             };
         }
         if properties.contains("#qd.kind<add>") {
-            // Of at most 300 threads.
-            return match class.summed(9).fitted(ty) {
+            return match class.summed(self.log_length()).fitted(ty) {
                 Class::Rounded => None,
                 exact => Some(exact),
             };

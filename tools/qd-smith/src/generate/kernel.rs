@@ -203,10 +203,9 @@ impl Generator<'_> {
     }
 
     fn phase(&mut self) {
-        let most = (self.length / 64).min(4);
         let threads = match self.one_in(3) {
             true => self.uneven_block(),
-            false => 64 << self.random.usize(0..=usize::from(most >= 2)),
+            false => 64 << self.random.usize(0..=self.doublings()),
         };
         let blocks = self.random.usize(1..=(self.length / threads).max(1));
         // Neighbours of one shape may become one.
@@ -252,11 +251,20 @@ impl Generator<'_> {
         self.push_with(grid::Phase::NAME, &properties, &[number], &[], vec![body]);
     }
 
+    /// How often 64 threads are doubled at most.
+    fn doublings(&self) -> usize {
+        match self.length {
+            0..128 => 0,
+            128..1024 => 1,
+            _ => 4,
+        }
+    }
+
     /// A number of threads that may leave lanes of the last subgroup out: one thread, some about the sizes of
     /// subgroups, and any.
     fn uneven_block(&mut self) -> usize {
-        let most = self.length;
-        let edges = [1, 2, 3, 5, 31, 33, 63, 65, 100];
+        let most = self.length.min(1024);
+        let edges = [1, 2, 3, 5, 31, 33, 63, 65, 100, 513, 1023];
         let drawn = match self.random.bool() {
             true => edges[self.random.usize(0..edges.len())],
             false => self.random.usize(1..=most),

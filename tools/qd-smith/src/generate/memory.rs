@@ -10,6 +10,8 @@ use qd_dialects::ops::{grid, simt};
 
 /// Words of a buffer of counters.
 const COUNTERS: i64 = 8;
+/// Bytes of shared arrays that a phase has at most: every target has twice as much.
+const SHARED: i64 = 12 * 1024;
 /// Kinds of atomics on integers, and upstream's numbers for those that it has. The order never matters.
 const OF_INTEGERS: &[(&str, Option<i64>)] = &[
     ("add", Some(1)),
@@ -326,6 +328,9 @@ impl Generator<'_> {
     /// What threads of a block tell each other in a shared array.
     pub(super) fn exchange(&mut self) {
         let ty = self.element();
+        if self.phase.shared + shared_bytes(self.phase.threads, ty) > SHARED {
+            return;
+        }
         // The last exchange's readers have to be done.
         self.push(simt::BlockSync::NAME, "", &[], &[]);
         match self.random.usize(0..6) {
@@ -411,6 +416,7 @@ impl Generator<'_> {
     fn shared(&mut self, length: i64, ty: Ty) -> Value {
         let r#type = format!("memref<{length}x{ty}, #gpu.address_space<workgroup>>");
         let array = self.memory(r#type);
+        self.phase.shared += shared_bytes(length, ty);
         let node = crate::program::Node {
             op: simt::BlockShared::NAME.into(),
             properties: String::new(),
@@ -775,4 +781,9 @@ fn upstream(kind: &str, ty: Ty) -> Option<i64> {
 /// An order and a scope as attributes.
 fn ordered(order: &str, scope: &str) -> String {
     format!("order = #qd.order<{order}>, scope = #qd.scope<{scope}>")
+}
+
+/// What a shared array takes, where each of its elements is at least a word.
+fn shared_bytes(length: i64, ty: Ty) -> i64 {
+    length * ty.bits().max(32) / 8
 }

@@ -155,6 +155,8 @@ struct Phase {
     is_plain: bool,
     /// How deep control is nested.
     depth: usize,
+    /// Bytes of shared arrays.
+    shared: i64,
     /// Ops that may still be made.
     budget: usize,
 }
@@ -170,7 +172,11 @@ impl<'f> Generator<'f> {
     fn new(seed: u64, forms: &'f mut Forms) -> Self {
         let mut random = Rng::with_seed(seed);
         let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
-        let length = [64, 100, 192, 257, 300][random.usize(0..5)];
+        // Some have blocks of up to 1,024 threads.
+        let length = match random.usize(0..16) {
+            0 => 1100,
+            _ => [64, 100, 192, 257, 300][random.usize(0..5)],
+        };
         let is_checked = random.usize(0..6) == 0;
         Self {
             random,
@@ -207,6 +213,11 @@ impl<'f> Generator<'f> {
             0 => None,
             n => Some(from[self.random.usize(0..n)]),
         }
+    }
+
+    /// How often numbers are added where there is one for each element, as a logarithm.
+    fn log_length(&self) -> i32 {
+        self.length.next_power_of_two().ilog2() as i32
     }
 
     /// A type of elements; mostly one of which there are buffers.
