@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 pub enum Job {
     /// The kernel of a seed, on targets.
     Kernel { seed: u64, targets: Vec<String> },
-    /// The kernel of a seed, to be made smaller.
-    Make { seed: u64 },
+    /// The kernel of a seed for targets, to be made smaller.
+    Make { seed: u64, targets: Vec<String> },
     /// A kernel that is being made smaller, on one target.
     Check { program: Program, target: String },
     /// The mutant of a seed.

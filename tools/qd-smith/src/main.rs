@@ -57,6 +57,9 @@ enum Task {
     Show {
         /// The seed
         seed: u64,
+        /// The target it is for: one that has no f64 gets a kernel without
+        #[arg(long, default_value = "cpu")]
+        target: String,
     },
     /// Take jobs from standard input; what `run` starts
     #[command(hide = true)]
@@ -138,8 +141,9 @@ fn resolved(targets: &[String]) -> Vec<String> {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().task {
         Task::Run(run) => try_all(&run),
-        Task::Show { seed } => {
-            let program = generate::generate(seed, &mut forms::Forms::default());
+        Task::Show { seed, target } => {
+            let has = generate::Has::of(&[target]);
+            let program = generate::generate(seed, has, &mut forms::Forms::default());
             let checks = match program.is_checked {
                 true => format!(
                     "// Is compiled with checks: --target=cpu{}\n",

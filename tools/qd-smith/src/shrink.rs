@@ -358,7 +358,7 @@ mod tests {
             found
         };
         let program = (0..1000)
-            .map(|seed| generate::generate(seed, &mut forms))
+            .map(|seed| generate::generate(seed, generate::Has::of(&["cpu".into()]), &mut forms))
             .find(|program| has_sort(program) && program.size() > 60)
             .expect("a program with a sort among others");
         let small = super::program(program, &mut |program| has_sort(program));

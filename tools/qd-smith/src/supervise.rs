@@ -322,7 +322,7 @@ impl<'a> Lane<'a> {
             }
             self.cover(&done);
             for finding in done.findings {
-                self.shrink_and_keep(lanes, seed, finding)?;
+                self.shrink_and_keep(lanes, (seed, &targets), finding)?;
             }
         }
         self.shared.counts.kernels.fetch_add(1, Ordering::Relaxed);
@@ -347,7 +347,7 @@ impl<'a> Lane<'a> {
     fn shrink_and_keep(
         &mut self,
         lanes: Option<u32>,
-        seed: u64,
+        (seed, targets): (u64, &[String]),
         finding: Finding,
     ) -> Result<(), String> {
         let wanted = self.findings(|all| all.is_wanted(&finding));
@@ -355,7 +355,11 @@ impl<'a> Lane<'a> {
             self.findings(|all| all.count(&finding));
             return Ok(());
         }
-        let made = self.tried(lanes, &Job::Make { seed }, KERNEL_LIMIT)?;
+        let make = Job::Make {
+            seed,
+            targets: targets.to_vec(),
+        };
+        let made = self.tried(lanes, &make, KERNEL_LIMIT)?;
         let Some(mut program) = made.program else {
             // It is the generator that failed.
             return self.findings(|all| all.keep_text(&finding, seed));

@@ -4,7 +4,7 @@
 use crate::{
     compare,
     forms::Forms,
-    generate,
+    generate::{self, Has},
     job::{Answer, Done, Job},
     mutate::Mutator,
 };
@@ -35,11 +35,11 @@ pub fn run(corpus: &Path) -> Result<(), String> {
         let done = match job {
             Job::Kernel { seed, targets } => {
                 stage("generation");
-                let program = generate::generate(seed, &mut forms);
+                let program = generate::generate(seed, Has::of(&targets), &mut forms);
                 compare::compare(&program, &targets)
             }
-            Job::Make { seed } => Done {
-                program: Some(generate::generate(seed, &mut forms)),
+            Job::Make { seed, targets } => Done {
+                program: Some(generate::generate(seed, Has::of(&targets), &mut forms)),
                 ..Done::default()
             },
             Job::Check { program, target } => compare::compare(&program, &[target]),

@@ -72,7 +72,11 @@ impl Generator<'_> {
     fn result_types(&mut self) -> Vec<Ty> {
         let count = self.random.usize(0..3);
         let types = [Ty::I1, Ty::I32, Ty::I64, Ty::F32, Ty::F64];
-        let mut all: Vec<Ty> = (0..count).map(|_| types[self.random.usize(0..5)]).collect();
+        let mut all = Vec::new();
+        for _ in 0..count {
+            let ty = types[self.random.usize(0..5)];
+            all.push(self.had(ty));
+        }
         if count == 2 && self.random.bool() {
             all[1] = all[0];
         }

@@ -232,13 +232,11 @@ impl Generator<'_> {
         for _ in 0..8 {
             let types: Vec<Ty> = match values {
                 Some(values) => values.iter().map(|v| self.ty(*v)).collect(),
-                None => (op.operands.iter())
-                    .map(|_| Ty::ALL[self.random.usize(0..Ty::ALL.len())])
-                    .collect(),
+                None => op.operands.iter().map(|_| self.any_type()).collect(),
             };
-            let possible = self.forms.results(op, &types, properties);
+            let possible = self.forms_of(op, &types, properties);
             if !possible.is_empty() {
-                return Some((types, possible.to_vec()));
+                return Some((types, possible));
             }
         }
         None

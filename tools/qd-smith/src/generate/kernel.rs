@@ -1,7 +1,7 @@
 //! A whole kernel: phases, elementwise phases, fills, algorithms, and loops and branches
 //! around them, on counts that the device computes.
 
-use super::{Buffer, Generator, Phase, Role};
+use super::{Buffer, Generator, Has, Phase, Role};
 use crate::{
     forms::Forms,
     program::{Block, Comparison, Contents, Node, Program, Value},
@@ -9,9 +9,9 @@ use crate::{
 };
 use qd_dialects::ops::{Yield, grid, simt};
 
-/// The program of a seed.
-pub fn generate(seed: u64, forms: &mut Forms) -> Program {
-    let mut generator = Generator::new(seed, forms);
+/// The program of a seed, for targets that have these.
+pub fn generate(seed: u64, has: Has, forms: &mut Forms) -> Program {
+    let mut generator = Generator::new(seed, has, forms);
     generator.functions();
     generator.buffers();
     let items = generator.random.usize(1..6);
@@ -115,6 +115,7 @@ impl Generator<'_> {
         let all: Vec<Ty> = narrow.collect::<Vec<_>>();
         let may_alias = self.one_in(5);
         for ty in Ty::WIDE.into_iter().chain(all) {
+            let ty = self.had(ty);
             for _ in 0..self.random.usize(1..=3) {
                 let contents = match self.random.usize(0..4) {
                     0 => Contents::Extreme,

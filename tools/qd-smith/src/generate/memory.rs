@@ -334,8 +334,8 @@ impl Generator<'_> {
         // The last exchange's readers have to be done.
         self.push(simt::BlockSync::NAME, "", &[], &[]);
         match self.random.usize(0..6) {
-            0 | 1 => self.count_shared(ty),
-            2 => self.mark_shared(ty),
+            0 | 1 if self.is_atomic(ty) => self.count_shared(ty),
+            2 if self.is_atomic(ty) => self.mark_shared(ty),
             _ => self.pass_on(ty),
         }
         self.push(simt::BlockSync::NAME, "", &[], &[]);
@@ -347,7 +347,7 @@ impl Generator<'_> {
         let array = self.shared(length, ty);
         let thread = self.varying(simt::BlockThreadId::NAME, Ty::Index);
         let value = self.find(ty, Level::Varying);
-        match self.one_in(4) {
+        match self.one_in(4) && self.is_atomic(ty) {
             true => self.atomic_store(value, array, thread, "block"),
             false => self.push("memref.store", "", &[value, array, thread], &[]),
         }
@@ -404,7 +404,7 @@ impl Generator<'_> {
             let level = [Level::Varying, Level::Block][self.random.usize(0..2)];
             let number = self.find(Ty::I32, level);
             let place = self.place_of(number, length);
-            let read = match self.one_in(4) {
+            let read = match self.one_in(4) && self.is_atomic(ty) {
                 true => self.atomic_load(array, place, ty, class, "block"),
                 false => self.load_from(&[array, place], ty, class),
             };
@@ -501,6 +501,9 @@ impl Generator<'_> {
     /// An atomic of the kind that a buffer of counters is for.
     pub(super) fn count(&mut self) {
         let ty = self.element();
+        if !self.is_atomic(ty) {
+            return;
+        }
         let found: Vec<usize> = (0..self.buffers.len())
             .filter(|i| {
                 let is_counter = matches!(self.buffers[*i].role, Role::Counters(_));
@@ -609,6 +612,9 @@ impl Generator<'_> {
             return self.load_atomically();
         }
         let ty = self.element();
+        if !self.is_atomic(ty) {
+            return;
+        }
         let known = self.buffers.iter().find_map(|b| match b.role {
             Role::Marks(number) if b.ty == ty => Some((b.value, number)),
             _ => None,
@@ -646,7 +652,7 @@ impl Generator<'_> {
             class,
             role,
         } = self.buffers[buffer].clone();
-        if role == Role::Elements {
+        if role == Role::Elements && self.is_atomic(ty) {
             let place = self.any_place();
             let read = self.atomic_load(value, place, ty, class, "device");
             self.scope.push(read);

@@ -17,6 +17,7 @@ mod scalar;
 mod views;
 
 use crate::{
+    compare::TRANSLATED,
     forms::Forms,
     ods::{self, OpDef},
     program::{Block, Comparison, Contents, Node, Parameter, Program, Value},
@@ -39,6 +40,25 @@ const PROMISES: &[&str] = &[
     "roundingmode",
     "in_range",
 ];
+
+/// What the targets of a kernel have.
+#[derive(Clone, Copy, Debug)]
+pub struct Has {
+    doubles: bool,
+    /// Atomics of 64 bits.
+    wide_atomics: bool,
+}
+
+impl Has {
+    /// What targets have that are to take a kernel: of those that are translated alone, what each of them has.
+    pub fn of(targets: &[String]) -> Self {
+        let runs = targets.iter().any(|target| !target.starts_with(TRANSLATED));
+        Self {
+            doubles: runs,
+            wide_atomics: runs,
+        }
+    }
+}
 
 /// A buffer of the kernel.
 #[derive(Clone, Debug)]
@@ -97,6 +117,7 @@ struct Private {
 /// Makes one program.
 struct Generator<'f> {
     random: Rng,
+    has: Has,
     forms: &'f mut Forms,
     types: Vec<String>,
     info: Vec<Info>,
@@ -169,7 +190,7 @@ impl Phase {
 }
 
 impl<'f> Generator<'f> {
-    fn new(seed: u64, forms: &'f mut Forms) -> Self {
+    fn new(seed: u64, has: Has, forms: &'f mut Forms) -> Self {
         let mut random = Rng::with_seed(seed);
         let least_wave = [4, 4, 4, 4, 8, 8, 16, 32][random.usize(0..8)];
         // Some have blocks of up to 1,024 threads.
@@ -180,6 +201,7 @@ impl<'f> Generator<'f> {
         let is_checked = random.usize(0..6) == 0;
         Self {
             random,
+            has,
             forms,
             types: Vec::new(),
             info: Vec::new(),
@@ -227,7 +249,34 @@ impl<'f> Generator<'f> {
         } else {
             &Ty::WIDE
         };
-        of[self.random.usize(0..of.len())]
+        let ty = of[self.random.usize(0..of.len())];
+        self.had(ty)
+    }
+
+    /// Any type of values.
+    fn any_type(&mut self) -> Ty {
+        let ty = Ty::ALL[self.random.usize(0..Ty::ALL.len())];
+        self.had(ty)
+    }
+
+    /// A type, or another one where the targets do not have it.
+    fn had(&self, ty: Ty) -> Ty {
+        match ty {
+            Ty::F64 if !self.has.doubles => Ty::F32,
+            ty => ty,
+        }
+    }
+
+    /// Whether there are atomics on elements of a type.
+    fn is_atomic(&self, ty: Ty) -> bool {
+        ty.bits() < 64 || self.has.wide_atomics
+    }
+
+    /// What an op's results may be that the targets have.
+    fn forms_of(&mut self, op: &OpDef, operands: &[Ty], properties: &str) -> Vec<Vec<Ty>> {
+        let mut forms = self.forms.results(op, operands, properties).to_vec();
+        forms.retain(|types| types.iter().all(|ty| self.had(*ty) == *ty));
+        forms
     }
 
     /// A value of a type; nothing defines it yet.

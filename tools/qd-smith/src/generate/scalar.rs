@@ -118,11 +118,11 @@ impl Generator<'_> {
             let last = types.last().copied();
             let ty = match (same, last) {
                 (true, Some(ty)) => ty,
-                _ => Ty::ALL[self.random.usize(0..Ty::ALL.len())],
+                _ => self.any_type(),
             };
             types.push(ty);
         }
-        let possible = self.forms.results(op, &types, &properties);
+        let possible = self.forms_of(op, &types, &properties);
         if possible.is_empty() {
             return false;
         }
