@@ -481,12 +481,14 @@ impl Generator<'_> {
         let ty = self.ty(value);
         let order = ORDERS[self.random.usize(0..4)];
         let operands = [value, memory, place];
-        // Upstream's, where it says the same. Of what is narrow in shared memory LLVM's own loop for AMD begins with a plain
-        // load, which its oracle takes for a race.
-        let is_narrow = ty.bits() < 8 || ty.bits() < 32 && (ty.is_float() || scope == "block");
+        // Upstream's, where it says the same: not of halves and booleans; nor, in shared memory, of what LLVM has its own loop
+        // for on AMD, which begins with a plain load that the oracle takes for a race.
+        let is_half_or_bool = ty.bits() < 8 || ty.bits() == 16 && ty.is_float();
+        let is_looped = scope == "block" && (ty.bits() < 32 || ty == Ty::F64);
         if let Some(number) = upstream(kind, ty)
             && order == "relaxed"
-            && !is_narrow
+            && !is_half_or_bool
+            && !is_looped
             && self.random.bool()
         {
             let kind = format!("kind = {number} : i64");
