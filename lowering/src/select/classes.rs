@@ -9,14 +9,14 @@ use qd_dialects::{
     interfaces::Collective,
     ir::{self, Op, OpExt, Value, ValueExt, bit_width},
     melior::ir::ValueLike,
-    ops::{grid, simt},
+    ops::{grid, math, simt},
 };
 use qd_passes::expand_collectives::is_expandable;
 
 /// As what an op of a class costs where it is the same in a subgroup, or is not.
 pub fn in_subgroup(class: &'static str, is_uniform: bool) -> &'static str {
     match class {
-        "int" | "int64" | "mask" if is_uniform => "uniform",
+        "int" | "int64" | "mask" | "popc" if is_uniform => "uniform",
         class => class,
     }
 }
@@ -42,6 +42,7 @@ pub fn class_of(shape: &Shape) -> Option<&'static str> {
             _ => Some("int"),
         },
         Head::Op(Op::ZeroExtend64 | Op::SignExtend64) => Some("int"),
+        Head::Op(Op::PopulationCount) => Some("popc"),
         // The low register is there.
         Head::Op(Op::Truncate32) => None,
         Head::Op(_) => match shape.values.first() {
@@ -84,6 +85,7 @@ pub fn neutral_class(op: Op<'_>) -> Option<&'static str> {
         // The low register is there, and the high one is one instruction.
         "arith.trunci" if bits(values.first()) == Some(32) => None,
         "arith.extui" | "arith.extsi" => Some("int"),
+        "math.ctpop" | math::Popcnt::NAME => Some("popc"),
         grid::AtomicRmw::NAME if is_shared(1) => Some("shared atomic"),
         _ if name.contains("atomic") => Some("atomic"),
         _ if name.starts_with("math.") && !counts_bits(name) => Some("math"),
@@ -142,7 +144,7 @@ fn keeps_masks(op: Op<'_>) -> bool {
     names.contains(&op.full_name())
 }
 
-/// Whether a function is an instruction on integers, as `qd.math`'s of the same kind are.
+/// Whether a function is an instruction on integers other than `popc`, as `qd.math`'s of the same kind are.
 fn counts_bits(name: &str) -> bool {
-    ["math.ctpop", "math.ctlz", "math.cttz"].contains(&name)
+    ["math.ctlz", "math.cttz"].contains(&name)
 }

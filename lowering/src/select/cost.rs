@@ -46,15 +46,16 @@ pub const PIPES: [(Pipe, &str); 4] = [
 ];
 
 /// What ops that are no collectives cost as, and the subgroups that a scheduler has resident. `uniform` are integers that
-/// are the same in a subgroup, `mask` those of 64 bits that are made of masks of lanes, and `minmax` minima and maxima of
-/// floats of 32 bits.
-pub const CLASSES: [&str; 16] = [
+/// are the same in a subgroup, `mask` those of 64 bits that are made of masks of lanes, `minmax` minima and maxima of
+/// floats of 32 bits, and `popc` counts of the set bits of a mask.
+pub const CLASSES: [&str; 17] = [
     "int",
     "int64",
     "mask",
     "uniform",
     "float",
     "minmax",
+    "popc",
     "double",
     "math",
     "load",
