@@ -6,6 +6,7 @@
 //! | what | becomes | file |
 //! |---|---|---|
 //! | a collective | one on 32 bits, of widened values | `collectives.rs` |
+//! | `memref.atomic_rmw` on `i8` or `i16` | `qd.grid.atomic` of the same, relaxed | `atomics.rs` |
 //! | an atomic on `f16` or `bf16` | compare-and-swap of its bits | `atomics.rs` |
 //! | arithmetic on `f16` and `bf16` | that of `f32`, rounded | `floats.rs`, `halves.rs` |
 //! | a print of `f16` or `bf16` | one of `f32` | `floats.rs` |

@@ -25,10 +25,11 @@ pub struct Scopes {
     /// Whether an `atomicrmw` of a float minimum or maximum orders −0 below +0, of
     /// which LLVM says nothing.
     pub rmw_orders_zeros: bool,
-    /// Whether what compares and swaps in shared memory begins with a guess of what is there, and does so by words of 32
-    /// bits. LLVM's loops for narrow elements, and ours elsewhere, begin with a load. Where that is an instruction like any
-    /// other, nobody who looks for races can tell it from one, and it is no faster than a swap.
-    pub guesses_shared: bool,
+    /// Whether atomics on less than 32 bits compare and swap the word around the element, and what compares and swaps in
+    /// shared memory begins with a guess of what is there. LLVM's own loops, which it does not have for all of them, begin
+    /// with a load. Where that is an instruction like any other, nobody who looks for races can tell it from one, and in
+    /// shared memory it is no faster than a swap.
+    pub by_words: bool,
 }
 
 impl Scopes {
@@ -137,9 +138,9 @@ impl<'b, 'c> Place<'b, 'c> {
         scopes: &Scopes,
     ) -> Self {
         let own = b.int_type(ir::bit_width(element));
-        let is_guessed = scopes.guesses_shared && op.attr(names::ON_SHARED).is_some();
+        let is_guessed = scopes.by_words && op.attr(names::ON_SHARED).is_some();
         let at = address(b, memref, indices);
-        let (at, word, first) = match is_guessed && ir::bit_width(element) < 32 {
+        let (at, word, first) = match scopes.by_words && ir::bit_width(element) < 32 {
             false => (at, own, None),
             true => {
                 let number = b.result("llvm.ptrtoint", &[at], b.int_type(64), &[]);

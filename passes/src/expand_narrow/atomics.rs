@@ -19,10 +19,13 @@ pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
     if op.is("memref.atomic_rmw") {
         let memref = operands[1].r#type();
         let element = ir::element_type(memref).expect("a memref");
-        return match is_half(element) || is_of_booleans(memref) {
-            true => refuse(op, element, "'qd.grid.atomic.rmw' is"),
-            false => Ok(()),
-        };
+        if is_half(element) || is_of_booleans(memref) {
+            return refuse(op, element, "'qd.grid.atomic.rmw' is");
+        }
+        if ir::bit_width(element) < 32 {
+            as_ours(op);
+        }
+        return Ok(());
     }
     if !op.is(grid::AtomicRmw::NAME) {
         return Ok(());
@@ -40,6 +43,40 @@ pub(super) fn expand<'c>(op: Op<'c>) -> Result<'c> {
         swap_until(op, kind);
     }
     Ok(())
+}
+
+/// Upstream's atomics on integers of 8 and 16 bits, which LLVM does not have for every chip: ours are made of words.
+fn as_ours(op: Op<'_>) {
+    let b = Builder::before(op);
+    let case = |name: &'static str, of| (name, attributes::case(b.context(), name, of));
+    let said = [case("scope", "device"), case("order", "relaxed")];
+    let operands = op.operand_values();
+    let types = [operands[0].r#type()];
+    // By upstream's numbers.
+    let kind = match op.attr("kind").and_then(attributes::int) {
+        Some(1) => Kind::Add,
+        Some(2) => Kind::And,
+        Some(6) => Kind::MaxSi,
+        Some(7) => Kind::MaxUi,
+        Some(10) => Kind::MinSi,
+        Some(11) => Kind::MinUi,
+        Some(13) => Kind::Mul,
+        Some(14) => Kind::Or,
+        Some(15) => Kind::Xor,
+        _ => {
+            let exchange = b.op(grid::AtomicExchange::NAME, &operands, &types, &said);
+            return op.replace_with(&[exchange.first_result()]);
+        }
+    };
+    let [scope, order] = said;
+    let kind = ("kind", kind.attribute(b.context()));
+    let rmw = b.op(
+        grid::AtomicRmw::NAME,
+        &operands,
+        &types,
+        &[kind, scope, order],
+    );
+    op.replace_with(&[rmw.first_result()]);
 }
 
 /// No thread waits for another: of those that try at once one succeeds.

@@ -33,7 +33,7 @@ const OTHER: Hooks = Hooks {
         device: Some("agent"),
         rmw_has_order: true,
         rmw_orders_zeros: true,
-        guesses_shared: false,
+        by_words: false,
     },
     max_static_shared_bytes: 1024,
     refuses_name: |name| name.contains('$').then_some("'$' cannot be"),

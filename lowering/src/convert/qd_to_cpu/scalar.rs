@@ -18,7 +18,7 @@ const HOST: &Scopes = &Scopes {
     device: None,
     rmw_has_order: true,
     rmw_orders_zeros: false,
-    guesses_shared: false,
+    by_words: false,
 };
 
 /// Rewrites every op of ours that is left below `root`, and ops without an

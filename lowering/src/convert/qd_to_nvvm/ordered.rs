@@ -11,7 +11,7 @@ pub(super) const SCOPES: Scopes = Scopes {
     device: Some("device"),
     rmw_has_order: false,
     rmw_orders_zeros: true,
-    guesses_shared: false,
+    by_words: false,
 };
 
 pub(super) fn subgroup_barrier(b: &Builder<'_>) {

@@ -11,7 +11,7 @@ pub(super) const SCOPES: Scopes = Scopes {
     rmw_has_order: true,
     // The instructions' order of zeros is not said.
     rmw_orders_zeros: false,
-    guesses_shared: true,
+    by_words: true,
 };
 
 const WORKGROUP: &str = "workgroup";

@@ -357,7 +357,11 @@ impl Generator<'_> {
     /// All count in a few words.
     fn count_shared(&mut self, ty: Ty) {
         let (array, length) = self.cleared(ty);
-        let kind = self.counting_kind(ty);
+        // LLVM's own loop for AMD begins with a plain load, which its oracle takes for a race.
+        let kind = match (ty, self.counting_kind(ty)) {
+            (Ty::F64, "add") => "minnumf",
+            (_, kind) => kind,
+        };
         let zero = Class::Exact { mag: 0, frac: 0 };
         let counted = self.counted(kind, ty, zero, self.phase.threads as usize);
         let mut class = zero;
@@ -481,10 +485,10 @@ impl Generator<'_> {
         let ty = self.ty(value);
         let order = ORDERS[self.random.usize(0..4)];
         let operands = [value, memory, place];
-        // Upstream's, where it says the same: not of halves and booleans; nor, in shared memory, of what LLVM has its own loop
-        // for on AMD, which begins with a plain load that the oracle takes for a race.
+        // Upstream's, where it says the same: not of halves and booleans; nor, in shared memory, of doubles, for which LLVM has
+        // its own loop on AMD, which begins with a plain load that the oracle takes for a race.
         let is_half_or_bool = ty.bits() < 8 || ty.bits() == 16 && ty.is_float();
-        let is_looped = scope == "block" && (ty.bits() < 32 || ty == Ty::F64);
+        let is_looped = scope == "block" && ty == Ty::F64;
         if let Some(number) = upstream(kind, ty)
             && order == "relaxed"
             && !is_half_or_bool
