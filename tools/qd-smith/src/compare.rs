@@ -155,7 +155,7 @@ fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
         ),
         (
             "is out of bounds: sizes",
-            &["is within the buffer that it is of"],
+            &["is within the buffer that it is of", " bytes of argument '"],
         ),
         ("is out of bounds: index", &["is within the extent"]),
         ("divides by zero", &["the divisor of 'arith."]),

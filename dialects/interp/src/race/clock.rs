@@ -2,41 +2,39 @@
 
 use super::{Access, Who, Window};
 use crate::program::Scope;
-use std::{collections::HashMap, rc::Rc};
+use std::{cmp::Reverse, collections::HashMap, rc::Rc};
 
 /// What is known of one block's threads: everything up to a time.
 #[derive(Clone, Debug)]
 struct Known {
     /// For each subgroup, of all its lanes.
     subgroups: Box<[u32]>,
-    /// More than that, of single threads: subgroup, lane, time.
+    /// More than that, of single threads: subgroup, lane, time. In order, and each thread once.
     threads: Vec<(u32, u32, u32)>,
 }
 
 impl Known {
     fn covers(&self, subgroup: u32, lanes: u64, time: u32) -> bool {
+        let of = |lane: u32| {
+            let thread = (subgroup, lane);
+            let at = self
+                .threads
+                .binary_search_by_key(&thread, |&(s, l, _)| (s, l));
+            at.is_ok_and(|at| self.threads[at].2 >= time)
+        };
         self.subgroups[subgroup as usize] >= time
-            || crate::exec::bits(lanes).all(|lane| {
-                self.threads
-                    .iter()
-                    .any(|&(s, l, known)| s == subgroup && l == lane as u32 && known >= time)
-            })
+            || crate::exec::bits(lanes).all(|lane| of(lane as u32))
     }
 
     fn join(&mut self, other: &Self) {
         for (mine, theirs) in self.subgroups.iter_mut().zip(&other.subgroups) {
             *mine = (*mine).max(*theirs);
         }
-        for &(subgroup, lane, time) in &other.threads {
-            match self
-                .threads
-                .iter_mut()
-                .find(|(s, l, _)| (*s, *l) == (subgroup, lane))
-            {
-                Some((_, _, known)) => *known = (*known).max(time),
-                None => self.threads.push((subgroup, lane, time)),
-            }
-        }
+        // Two runs in order, which a stable sort merges; then of each thread the latest time.
+        self.threads.extend(&other.threads);
+        self.threads
+            .sort_by_key(|&(s, l, time)| (s, l, Reverse(time)));
+        self.threads.dedup_by_key(|&mut (s, l, _)| (s, l));
         let subgroups = &self.subgroups;
         self.threads
             .retain(|&(s, _, time)| time > subgroups[s as usize]);
