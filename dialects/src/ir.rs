@@ -491,11 +491,16 @@ pub trait ValueExt<'c>: Copy {
     #[track_caller]
     fn constant_int(self) -> Option<i64> {
         let op = self.defining_op()?;
-        if !op.is("arith.constant") {
+        if !is_constant(op) {
             return None;
         }
         crate::attributes::int(op.attr("value")?)
     }
+}
+
+/// Whether an op is a constant, of `arith` or of `index`, which folds its own to such.
+pub fn is_constant(op: Op<'_>) -> bool {
+    ["arith.constant", "index.constant", "index.bool.constant"].contains(&op.full_name())
 }
 
 /// A value of an operation that was not erased, for MLIR's C API.

@@ -238,7 +238,7 @@ impl<'v, 'c> Checks<'v, 'c> {
     /// Whether an index is within a dimension whatever the data.
     fn is_within(&self, memref: Value<'c>, dimension: usize, index: Value<'c>) -> bool {
         let fixed = fixed_extent(memref, dimension);
-        if let Some((number, extent)) = constant(index).zip(fixed) {
+        if let Some((number, extent)) = index.constant_int().zip(fixed) {
             return (0..extent).contains(&number);
         }
         if index
@@ -261,12 +261,12 @@ impl<'v, 'c> Checks<'v, 'c> {
             return false;
         }
         let until = for_each.extent();
-        match (constant(until), fixed) {
+        match (until.constant_int(), fixed) {
             (Some(until), Some(extent)) => (0..=extent).contains(&until),
             _ => until.defining_op().is_some_and(|op| {
                 let of = op.is("memref.dim").then(|| op.operand_values());
                 of.is_some_and(|of| {
-                    of[0] == memref && constant(of[1]) == i64::try_from(dimension).ok()
+                    of[0] == memref && of[1].constant_int() == i64::try_from(dimension).ok()
                 })
             }),
         }
@@ -293,15 +293,9 @@ fn extent<'b, 'c>(memref: V<'b, 'c>, dimension: usize) -> V<'b, 'c> {
     }
 }
 
-fn constant(value: Value<'_>) -> Option<i64> {
-    let op = value.defining_op()?;
-    let is_one = op.is("arith.constant") || op.is("index.constant");
-    is_one.then(|| op.attr("value").and_then(attributes::int))?
-}
-
 /// Checks an integer division, whose divisor becomes one that has a quotient.
 fn division(op: Op<'_>, is_signed: bool) {
-    let known = constant(op.operand_values()[1]);
+    let known = op.operand_values()[1].constant_int();
     let r#type = op.first_result().r#type();
     if element_type(r#type).is_some()
         || known.is_some_and(|known| known != 0 && (known != -1 || !is_signed))

@@ -21,10 +21,9 @@
 //! ```
 
 use qd_dialects::{
-    attributes,
     builder::Builder,
     diagnostic::Result,
-    ir::{self, Op, OpExt, Value, ValueExt},
+    ir::{self, Op, OpExt, ValueExt},
     melior::{
         dialect::DialectHandle,
         ir::{ShapedTypeLike, ValueLike},
@@ -56,10 +55,7 @@ impl Pass for ExpandDims {
 
 /// The dimension of a `memref.dim`, if it is a constant.
 pub fn constant_dimension(dim: Op<'_>) -> Option<i64> {
-    let index: Value<'_> = dim.operand_values()[1];
-    let constant = index.defining_op()?;
-    let known = constant.is("arith.constant") || constant.is("index.constant");
-    known.then(|| constant.attr("value").and_then(attributes::int))?
+    dim.operand_values()[1].constant_int()
 }
 
 /// The number of dimensions of a `memref.dim`'s operand, if that is known.

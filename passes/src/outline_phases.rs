@@ -247,7 +247,7 @@ pub(crate) fn captures<'c>(phase: Op<'c>) -> (Vec<Op<'c>>, Vec<Value<'c>>) {
             continue;
         }
         match value.defining_op() {
-            Some(op) if op.is("arith.constant") => constants.push(op),
+            Some(op) if ir::is_constant(op) => constants.push(op),
             _ => captured.push(value),
         }
     }

@@ -42,7 +42,7 @@ pub fn host_value<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<
         });
     }
     match name {
-        "arith.constant" => constant(op).ok_or_else(|| cannot_evaluate(user, op)),
+        _ if ir::is_constant(op) => constant(op).ok_or_else(|| cannot_evaluate(user, op)),
         "memref.dim" => length(kernel, user, operands[0], operands[1]),
         "memref.extract_aligned_pointer_as_index" => match operands[0].block_argument() {
             Some((block, argument)) if kernel.body() == Some(block) => Ok(Expr::Address(argument)),

@@ -1,6 +1,6 @@
 //! Views that may reach beyond the buffer that they are part of.
 
-use super::{assert, constant, extent, fixed_extent};
+use super::{assert, extent, fixed_extent};
 use crate::expand_views::{REINTERPRET, SUBVIEW, is_hosts, written};
 use qd_dialects::{
     builder::{Builder, V},
@@ -61,7 +61,7 @@ fn sub_view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
     for (dimension, ((offset, size), stride)) in
         offsets.iter().zip(&sizes).zip(&strides).enumerate()
     {
-        let numbers = [*offset, *size, *stride].map(constant);
+        let numbers = [*offset, *size, *stride].map(ValueExt::constant_int);
         if let [Some(offset), Some(size @ 1..), Some(stride)] = numbers
             && let Some(available) = fixed_extent(source, dimension)
             && let Some(last) = (size - 1)

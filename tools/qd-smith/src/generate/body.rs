@@ -46,7 +46,7 @@ impl Generator<'_> {
             19 if self.phase.depth < DEEPEST => self.while_loop(control),
             28 if meets && control >= Level::Subgroup => self.parting(),
             29 if self.phase.is_function => self.scalar_op(),
-            29 if self.phase.depth == 0 && !self.has_print && self.one_in(3) => self.print(),
+            29 if self.phase.depth == 0 && self.may_print() && self.one_in(3) => self.print(),
             29 if self.may_go_wrong(2) => self.division(),
             29 if self.one_in(2) => self.assertion(),
             30 if self.one_in(3) => self.sizing(),
@@ -138,7 +138,12 @@ impl Generator<'_> {
         self.push("cf.assert", &format!("msg = \"{text}\""), &[holds], &[]);
     }
 
-    /// Numbers that each thread prints, once in a program: a device keeps so many prints and no more.
+    /// A device keeps so many prints and no more: one of each thread of a phase, and not of the longest.
+    fn may_print(&self) -> bool {
+        !self.has_print && self.length < 1_000
+    }
+
+    /// Numbers that each thread prints, once in a program.
     fn print(&mut self) {
         self.has_print = true;
         let formats = [
