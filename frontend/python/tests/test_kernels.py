@@ -388,9 +388,6 @@ def test_volatile_loads_are_loads(dtype):
 
 
 def test_atomics_of_booleans():
-    if qd.cfg.arch == qd.vulkan:
-        pytest.skip("atomics on 8 bits aren't there yet")
-
     @qd.kernel
     def k(flags: qd.types.NDArray[qd.u1, 1], old: qd.types.NDArray[qd.u1, 1], a: qd.types.NDArray[qd.i32, 1]):
         for i in a:

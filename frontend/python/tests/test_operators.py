@@ -160,8 +160,6 @@ def test_unary_operators_agree_with_numpy(module, dtype):
 @pytest.mark.parametrize("dtype", LEFTS)
 def test_atomics_agree_with_numpy(module, dtype):
     """All threads combine into the same elements, which begin as 1."""
-    if qd.cfg.arch == qd.vulkan and NUMPY[dtype](0).itemsize < 4:
-        pytest.skip("atomics on 8 and 16 bits aren't there yet")
     functions = {"min": np.fmin, "max": np.fmax}
     if dtype != "u1":
         functions |= {"add": np.add, "sub": np.add}
