@@ -13,12 +13,25 @@ from qd._expressions import MISSING, Expressions
 from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable, is_number
-from qd.exception import QuadrantsCompilationError, QuadrantsSyntaxError, QuadrantsTypeError, QuadrantsValueError
+from qd._values import Array, Spanning, Value, Variable, is_number, is_variable
+from qd.exception import (
+    QuadrantsCompilationError,
+    QuadrantsIndexError,
+    QuadrantsSyntaxError,
+    QuadrantsTypeError,
+    QuadrantsValueError,
+)
 from qd.types import NdarrayType
 
 # A part of a text that `%` replaces: flags and width, and the letter.
 _PERCENT = re.compile(r"%([-+ 0#]*\d*(?:\.\d+)?)(.?)", re.DOTALL)
+
+
+def _tuple_of(place):
+    """The name of the tuple, or array, of which a place is a member, or one of a member; None."""
+    while isinstance(place, ast.Subscript):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else None
 
 
 class Calls(Expressions):
@@ -241,6 +254,13 @@ class Calls(Expressions):
             self.frame = caller
         return self._assigning[func]
 
+    def _in_part_assigned(self, func):
+        """The names of which a function assigns members."""
+        caller, self.frame = self.frame, Frame(func.function, func.source)
+        found = {name for node in func.source.nodes for name in self.in_part_assigned_by(node)}
+        self.frame = caller
+        return found
+
     def assigned_by(self, node):
         """The names that a node assigns: a target, a call's arguments for templates that are assigned, and what is atomic."""
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -255,6 +275,15 @@ class Calls(Expressions):
             names = func.templates & self.assigned(func)
             given = [argument for name, argument in func.given(node, skipped) if name in names]
         return [each.id for each in given if isinstance(each, ast.Name)]
+
+    def in_part_assigned_by(self, node):
+        """The names of which a node may assign members, if they are tuples: what is atomic does."""
+        callee = self.callee(node) if isinstance(node, ast.Call) else None
+        if not isinstance(callee, Operation) or callee.name not in ATOMICS:
+            return []
+        places = node.args[:1] or [each.value for each in node.keywords if each.arg == "x"]
+        names = [_tuple_of(place) for place in places if isinstance(place, ast.Subscript)]
+        return [name for name in names if name is not None]
 
     def _check_cycle(self, node, entered):
         """That a function does not call itself, but for other objects."""
@@ -284,7 +313,7 @@ class Calls(Expressions):
         dtype = self.signature.scalar(annotation)
         kind = NdarrayType.of(annotation, self.signature.defaults)
         self._check_parameter(node, f"'{name}' of '{func.__name__}'", kind, dtype, argument)
-        if type(argument) is tuple and name in self.assigned(func):
+        if type(argument) is tuple and (name in self.assigned(func) or name in self._in_part_assigned(func)):
             return self.declared_as(node, name, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
@@ -493,15 +522,13 @@ class Calls(Expressions):
 
     def _place(self, node, operation, place, message):
         """A variable that one thread alone has, or an array and an index, None for what it is not."""
-        array = variable = None
-        if isinstance(place, ast.Subscript):
+        array, variable = None, self.variable_at(place)
+        if variable is MISSING and isinstance(place, ast.Subscript):
             array = self.expression(place.value)
-        else:
-            variable = self.lookup(place.id) if isinstance(place, ast.Name) else None
-            if not isinstance(variable, (Variable, Spanning)) and isinstance(self.expression(place), (Array, Field)):
-                text = ast.unparse(place)
-                whole = f"'{operation.name}' does not take an array or Field directly: give it an element, such as {text}[i]"
-                raise self.error(QuadrantsSyntaxError, place, whole)
+        elif not isinstance(variable, (Variable, Spanning)) and isinstance(self.expression(place), (Array, Field)):
+            text = ast.unparse(place)
+            whole = f"'{operation.name}' does not take an array or Field directly: give it an element, such as {text}[i]"
+            raise self.error(QuadrantsSyntaxError, place, whole)
         if isinstance(variable, Variable):
             return variable, None, None
         if isinstance(variable, Spanning):
@@ -510,16 +537,34 @@ class Calls(Expressions):
             raise self.error(QuadrantsSyntaxError, place, message)
         return None, array, self.index(place, array)
 
+    def variable_at(self, place):
+        """What a name is, or a member of a tuple of variables by its number, which is known while tracing; MISSING."""
+        if isinstance(place, ast.Name):
+            return self.lookup(place.id)
+        around = self.variable_at(place.value) if isinstance(place, ast.Subscript) else MISSING
+        if type(around) is not tuple or not is_variable(around):
+            return MISSING
+        number = self.expression(place.slice)
+        if isinstance(number, Value):
+            raise self.later(place, "an index that is computed, of a tuple,")
+        try:
+            return around[number]
+        except (IndexError, TypeError) as error:
+            message = str(error)
+        raise self.error(QuadrantsIndexError, place, message)
+
     def _volatile_load(self, node):
         """An element as other threads see it now. A variable that one thread alone has is as it is."""
         (place,) = self._arguments(node, VOLATILE_LOAD.parameters)
         message = "volatile_load takes an lvalue, which memory has: an element of an array, or a variable"
         variable, array, index = self._place(node, VOLATILE_LOAD, place, message)
-        return self.name(place) if variable is not None else self.made(node, "volatile_load", array.number, index.number)
+        if variable is not None:
+            return self._present(place, variable)
+        return self.made(node, "volatile_load", array.number, index.number)
 
     def _alone(self, node, operation, place, variable, given):
         """An atomic of a variable that one thread alone has."""
-        old = self.name(place)
+        old = self._present(place, variable)
         new, *desired = [self.value(each) for each in given]
         sign = SIGNS.get(operation.name)
         if old.dtype.is_real and (operation is CAS or sign in ("&", "|", "^")):

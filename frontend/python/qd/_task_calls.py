@@ -148,6 +148,8 @@ class TaskCalls(Loops):
                 self.frame.changed.add(each.target.id)
             elif isinstance(each, ast.Call):
                 self.frame.changed.update(self.assigned_by(each))
+                # An array is the same one when its elements are others.
+                self.frame.changed.update(name for name in self.in_part_assigned_by(each) if type(self.lookup(name)) is tuple)
         self._in_order(evaluated, statement)
 
     def _in_order(self, parts, statement):

@@ -384,7 +384,8 @@ class Tracer(TaskCalls):
         """The assignments of names that are assigned once, of what any task can compute, and those of what is static; none of
         a name that statements before it have."""
         stored = self._stored()
-        found = set()
+        in_part = {name for node in self.frame.source.nodes for name in self.in_part_assigned_by(node)}
+        found, arrays = set(), set()
         # By names, the statements that have them first.
         first = {}
         for statement in statements:
@@ -411,6 +412,12 @@ class Tracer(TaskCalls):
                 continue
             if stored[target.id] != 1 or target.id in known or first[target.id] is not statement:
                 continue
+            # Of what has members that are assigned a tuple is one of variables, and an array by another name is none.
+            is_array = isinstance(self.known_as(statement.value), (Array, Field)) or getattr(statement.value, "id", None) in arrays
+            if target.id in in_part and not is_array:
+                continue
+            if is_array:
+                arrays.add(target.id)
             if all(isinstance(node, _PURE) for node in nodes) and self._reads_only(nodes, known, stored):
                 found.add(statement)
                 known.add(target.id)
