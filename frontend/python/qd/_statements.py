@@ -73,8 +73,13 @@ class Statements(Calls):
         """Declares what an expression assigns: some of it may be in a branch, and its names are of the block around."""
         for each in ast.walk(node):
             if isinstance(each, ast.NamedExpr) and not self._spans(each.target.id) and self.lookup(each.target.id) is MISSING:
-                number = self.ask(each, "declare_later")
-                self.frame.scopes[-1][each.target.id] = Variable(number, self.task, is_pending=True)
+                self.frame.scopes[-1][each.target.id] = self._pending(each, each.value)
+
+    def _pending(self, node, value):
+        """A variable of what an expression is; of a tuple that is written out one for each of its members."""
+        if isinstance(value, ast.Tuple) and value.elts and not any(isinstance(each, ast.Starred) for each in value.elts):
+            return tuple(self._pending(node, each) for each in value.elts)
+        return Variable(self.ask(node, "declare_later"), self.task, is_pending=True, depth=self.depth)
 
     def do_Pass(self, node):
         pass
@@ -150,6 +155,11 @@ class Statements(Calls):
         if isinstance(value, Array) and known is MISSING:
             self.frame.scopes[-1][target.id] = value
             return
+        if any(getattr(each, "is_pending", False) for each in leaves(known)):
+            value = value if type(value) is tuple else self.lift(node, value)
+            scope = next(scope for scope in reversed(self.frame.scopes) if target.id in scope)
+            scope[target.id] = self._settled(target, known, value, node)
+            return
         if type(value) is tuple:
             self._assign_tuple(target, known, value, node)
             return
@@ -160,20 +170,27 @@ class Statements(Calls):
         if isinstance(known, Spanning):
             self.write(target, known, value)
             return
-        number = self._variable(target, known)
-        if getattr(known, "is_pending", False):
-            self.ask(target, "settle", number, value.number, value.number)
-            scope = next(scope for scope in reversed(self.frame.scopes) if target.id in scope)
-            scope[target.id] = Variable(number, self.task)
-        self.ask(target, "set", number, value.number)
+        self.ask(target, "set", self._variable(target, known), value.number)
+
+    def _settled(self, target, pending, value, node):
+        """What a name is from its first assignment on, which says of what types its variables are."""
+        if isinstance(pending, tuple) and type(value) is tuple and len(pending) == len(value):
+            return tuple(self._settled(target, *pair, node) for pair in zip(pending, value))
+        if isinstance(pending, Variable) and (isinstance(value, Value) or is_number(value)):
+            value = self.lift(node, value)
+            self.ask(target, "settle", pending.number, value.number, value.number)
+            self.ask(target, "set", pending.number, value.number)
+            return Variable(pending.number, self.task)
+        # How many variables it is shows only here. In a branch they would end with it.
+        if type(value) is tuple and self.depth > min(each.depth for each in leaves(pending)):
+            raise self.later(target, "':=' of a tuple that is not written out, where it may be skipped or repeated,")
+        return self.declared_as(target, target.id, value)
 
     def _assign_tuple(self, target, known, value, node):
         if known is MISSING:
             self._declare(target, target.id, value)
         elif not is_variable(known):
             self._variable(target, known)
-        elif getattr(known, "is_pending", False):
-            raise self.later(target, "':=' of a tuple")
         elif not isinstance(known, tuple) or len(known) != len(value):
             what = f"a tuple of {len(known)} values" if isinstance(known, tuple) else "a scalar, and no tuple,"
             raise self.error(QuadrantsTypeError, node, f"'{target.id}' is {what} already")

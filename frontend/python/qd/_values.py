@@ -37,8 +37,10 @@ class Variable:
 
     number: int
     task: int
-    # Whether its type is that of what it is assigned first, which has not been traced yet.
+    # Whether its type is that of what it is assigned first, which has not been traced yet; and then how many runtime branches and
+    # loops are open where it is declared.
     is_pending: bool = False
+    depth: int = 0
 
 
 @dataclass(frozen=True)

@@ -80,3 +80,83 @@ def test_atomics_of_elements_leave_arrays_constants():
     k(a)
     assert a[0] == 7
     assert k.record().count(": Task(") == 1
+
+
+# `:=` of a tuple.
+
+
+def test_named_tuples():
+    @qd.func
+    def both(x, y):
+        return x + y, (x - y, 0.5)
+
+    @qd.kernel
+    def k(a: Ints, out: qd.types.NDArray[qd.f32, 2]):
+        for i in a:
+            n = (t := (a[i], a[i] * 0.25))[0] * 10 + t[1]
+            out[i, 0], out[i, 1] = n, t[0] + t[1]
+            # One that a function returns, and that has members.
+            m = (u := both(a[i], 1))[0] + u[1][0]
+            u = (u[1][0], (m, u[1][1] * 2))
+            out[i, 2], out[i, 3], out[i, 4] = u[0], u[1][0], u[1][1]
+            # With an array, and a type, in it.
+            v = (w := (i, a, qd.f64))[0] + w[1][i]
+            out[i, 5] = w[2](v)
+            (x := (i, 2), x := (x[1], x[0] + 7))
+            out[i, 6] = x[0] * 100 + x[1]
+
+    a, out = np.arange(6, dtype=np.int32), np.zeros((6, 7), np.float32)
+    k(a, out)
+    for i, row in enumerate(out.tolist()):
+        assert row == [i * 10.25, i * 1.25, i - 1, 2 * i, 1, 2 * i, 200 + i + 7]
+
+
+def test_named_tuples_that_may_be_skipped_or_repeated():
+    @qd.kernel
+    def k(a: Ints, out: qd.types.NDArray[qd.i32, 2]):
+        for i in a:
+            t = (-1, -1)
+            if a[i] > 2 and (t := (i, (a[i])))[0] % 2 == 0:
+                out[i, 0] = 1
+            out[i, 1], out[i, 2] = t
+            last = 0
+            rounds = 0
+            while (u := (a[i] - rounds, rounds * 1.5))[0] > 3:
+                rounds += 1
+                last += u[0]
+            out[i, 3], out[i, 4], out[i, 5] = last, u[0], u[1] * 2
+            m = (v := (i, 1))[0] if i > 2 else (v := (-i, 2.75))[1]
+            out[i, 6], out[i, 7], out[i, 8] = m * 4, v[0], v[1]
+
+    a, out = np.arange(8, dtype=np.int32), np.zeros((8, 9), np.int32)
+    k(a, out)
+    for i, row in enumerate(out.tolist()):
+        t = (i, i) if i > 2 else (-1, -1)
+        rounds = max(i - 3, 0)
+        assert row[:6] == [int(i > 2 and i % 2 == 0), *t, sum(range(4, i + 1)), i - rounds, rounds * 3]
+        # The first that is traced says of which type a member is.
+        assert row[6:] == ([i * 4, i, 1] if i > 2 else [8, -i, 2])
+
+
+def test_named_tuples_of_several_tasks():
+    @qd.func
+    def total(a):
+        s = 0
+        for i in a:
+            s += a[i]
+        return s
+
+    @qd.func
+    def halves(a):
+        return total(a) // 2, total(a) - total(a) // 2
+
+    @qd.kernel
+    def k(a: Ints, out: Ints):
+        out[0] = (t := (a[0], 3))[0] * 10 + total(a) + t[1]
+        out[1] = (u := halves(a))[1] * 100 + u[0]
+        for i in range(2, 3):
+            out[i] = t[0] + u[0]
+
+    a, out = np.arange(1, 8, dtype=np.int32), np.zeros(3, np.int32)
+    k(a, out)
+    assert out.tolist() == [10 + 28 + 3, 1414, 15]
