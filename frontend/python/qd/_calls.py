@@ -26,6 +26,8 @@ from qd.types import NdarrayType
 # A part of a text that `%` replaces: flags and width, and the letter.
 _PERCENT = re.compile(r"%([-+ 0#]*\d*(?:\.\d+)?)(.?)", re.DOTALL)
 
+_NO_SUPER = "super() is for methods, and their object, of a class that is @qd.data_oriented"
+
 
 def _tuple_of(place):
     """The name of the tuple, or array, of which a place is a member, or one of a member; None."""
@@ -97,7 +99,7 @@ class Calls(Expressions):
     def _super(self, node):
         above = self.above(node)
         if above is MISSING:
-            raise self.error(QuadrantsSyntaxError, node, "super() is for methods, and their object, of a class that is @qd.data_oriented")
+            raise self.error(QuadrantsSyntaxError, node, _NO_SUPER)
         return above
 
     def above(self, node):
@@ -105,13 +107,34 @@ class Calls(Expressions):
         if node.args:
             cls, bundle = [self.known_as(each) for each in node.args] if len(node.args) == 2 else (MISSING, MISSING)
         else:
-            given = self.frame.source.tree.args
-            parameters = given.posonlyargs + given.args
-            cls = self.frame.closure.get("__class__")
-            bundle = self.lookup(parameters[0].arg) if parameters else MISSING
+            cls, bundle = self._around_super()
+        return self._above(cls, bundle)
+
+    def _around_super(self):
+        """The class and the object that `super()` finds by itself; MISSING."""
+        given = self.frame.source.tree.args
+        parameters = given.posonlyargs + given.args
+        return self.frame.closure.get("__class__", MISSING), self.lookup(parameters[0].arg) if parameters else MISSING
+
+    @staticmethod
+    def _above(cls, bundle):
         if not isinstance(bundle, Bundle) or cls not in bundle._qd_type.__mro__:
             return MISSING
         return Above(cls, bundle)
+
+    def super_in_python(self):
+        """What `super` is where Python computes an expression: there it has no frame of the function."""
+
+        def super_in_function(*given):
+            cls, instance = given if len(given) == 2 else self._around_super() if not given else (MISSING, MISSING)
+            above = self._above(cls, instance)
+            if above is not MISSING:
+                return above
+            if isinstance(cls, type) and instance is not MISSING and not isinstance(instance, (Bundle, Value, Array)):
+                return super(cls, instance)
+            raise QuadrantsSyntaxError(_NO_SUPER)
+
+        return super_in_function
 
     def _print(self, node):
         """A print: a format of C, and the values in it."""

@@ -240,6 +240,8 @@ class Expressions:
                 message = f'"{each.id}" is computed by the kernel: it is not known while tracing'
                 raise self.error(QuadrantsSyntaxError, each, message)
             found = self._around(each.id) if found is MISSING else found
+            if found is super:
+                found = self.super_in_python()
             if found is not MISSING:
                 names[each.id] = found
         kind, message = QuadrantsSyntaxError, "it is computed by the kernel: it is not known while tracing"
@@ -258,7 +260,7 @@ class Expressions:
                 raise
             message = f"{error}: {message}"
         else:
-            if not isinstance(made, Value):
+            if not isinstance(made, (Value, Getter)):
                 return made
         raise self.error(kind, node, message)
 

@@ -481,3 +481,71 @@ def test_super_and_properties_that_are_kernel_functions():
 
 def test_class_methods_that_are_kernels():
     assert (Counter.scaled(3), Steps.scaled(3), Steps().scaled(4)) == (4, 40, 50)
+
+
+@qd.data_oriented
+class Sizes:
+    lanes = 4
+
+    def __init__(self):
+        self.factor = 3
+
+    @property
+    def doubled(self):
+        return self.factor * 2
+
+    @property
+    @qd.func
+    def computed(self):
+        return 1 + self.factor
+
+    def of(self, n):
+        return n + self.factor
+
+    @classmethod
+    def shifted(cls):
+        return cls.lanes + 1
+
+
+@qd.data_oriented
+class Wider(Sizes):
+    lanes = 8
+
+    @qd.kernel
+    def run(self, out: qd.types.NDArray[qd.i32, 1]):
+        for i in qd.static(range(super().lanes)):
+            out[i] += i
+        if qd.static(super(Wider, self).doubled == 6):
+            x = qd.static([super().of(n) for n in (1, 2)][0] + super().shifted() * 100)
+            out[4] = x
+        out[5] = self.lanes
+
+    @classmethod
+    @qd.kernel
+    def of_class(cls) -> qd.i32:
+        return qd.static(super().lanes * 10 + super(Wider, cls).shifted())
+
+    @qd.kernel
+    def too_late(self) -> qd.i32:
+        return qd.static(super().computed)
+
+
+@qd.func
+def plain_static(x):
+    return qd.static(super().lanes)
+
+
+@qd.kernel
+def of_no_class(x: qd.template()) -> qd.i32:
+    return plain_static(x)
+
+
+def test_super_in_static():
+    out = np.zeros(6, np.int32)
+    Wider().run(out)
+    assert out.tolist() == [0, 1, 2, 3, 904, 8]
+    assert Wider.of_class() == 49
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)super\(\)\.computed.*\^.*computed by the kernel: it is not known while tracing"):
+        Wider().too_late()
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)in plain_static:.*\^.*super\(\) is for methods"):
+        of_no_class(Wider())
