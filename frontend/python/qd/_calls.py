@@ -231,9 +231,21 @@ class Calls(Expressions):
         kinds = Value, Variable, Spanning, Array, Field, Bundle
         if not any(isinstance(each, Bundle) for each in first) and not any(self.has(each, *kinds) for each in given):
             return self.known(node, self.python(node))
-        if function.__name__ == "<lambda>":
-            raise self.later(node, "a call of a lambda with what the kernel computes")
-        return self.inline(node, self.plain.setdefault(function, Plain(function)), first)
+        return self.inline(node, self._plain(node, function), first)
+
+    def _plain(self, node, function):
+        """A function of Python as one that is inlined."""
+        func = self.plain.setdefault(function, Plain(function))
+        if function.__code__.co_name != "<lambda>":
+            return func
+        try:
+            func.source  # noqa: B018
+        except QuadrantsSyntaxError as error:
+            # It does not know where it is called.
+            message = str(error)
+        else:
+            return func
+        raise self.error(QuadrantsSyntaxError, node, message)
 
     def entered(self, node, func, first=()):
         """The frame of a call, with its arguments."""

@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
-from qd._source import Source, check_function
+from qd._source import check_function, source_of
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
 
 # The parameters of a function, those without its first, and its result: what type checkers know of what is made of it.
@@ -210,7 +210,7 @@ class Func(Generic[P, R]):
 
     @functools.cached_property
     def source(self):
-        return Source(self.function)
+        return source_of(self.function)
 
     @functools.cached_property
     def signature(self):

@@ -483,68 +483,6 @@ def test_variables_that_are_given_on():
     assert k(100) == (200, 100, 1012)
 
 
-def size(n, more=0):
-    return n + more
-
-
-def longest(names):
-    return max([len(name) for name in names])
-
-
-def head(a):
-    return a[0]
-
-
-def mean(a: int, b: int):
-    total = a
-    total += b
-    return total / 2
-
-
-class Scaled:
-    def __init__(self, by):
-        self.by = by
-
-    def of(self, x):
-        return mean(x, x) * self.by
-
-
-def test_plain_functions_are_called_by_python_or_inlined():
-    scaled = Scaled(3)
-
-    @qd.kernel
-    def k(a: qd.types.NDArray[qd.f32, 1], x: qd.f32) -> qd.i32:
-        first = head(a)
-        n = longest(("x", "abc"))
-        for i in range(size(a.shape[0], more=-1)):
-            a[i] = mean(a[i], b=x) + scaled.of(qd.f32(i)) + longest("a")
-        while mean(n, n) < 10:
-            n *= 2
-        return n + first
-
-    a = np.zeros(4, np.float32)
-    with pytest.warns(SyntaxWarning, match="Calling non-quadrants function 'mean': @qd.func makes it one"):
-        assert k(a, 0.5) == 12
-    assert a.tolist() == [1.25, 4.25, 7.25, 0]
-
-
-@pytest.mark.filterwarnings("ignore::SyntaxWarning")
-@pytest.mark.parametrize(
-    "function, message",
-    [
-        ("def f(x):\n    return f(x)", "f calls f"),
-        ("f = lambda x: x", "a call of a lambda with what the kernel computes isn't there yet"),
-        ("def f(x):\n    return [x]", 'Unsupported node "List"'),
-        ("def f(x, y): pass", "f: missing a required argument: 'y'"),
-    ],
-)
-def test_plain_functions_that_cannot_be_inlined(module, function, message):
-    of = module(f"{function}\n\n@qd.kernel\ndef k(x: qd.i32) -> qd.i32:\n    return f(x)\n")
-    with pytest.raises(qd.QuadrantsCompilationError) as caught:
-        of.k(1)
-    assert "    return f(x)\n           ^^^^" in str(caught.value) and message in str(caught.value)
-
-
 @qd.func
 def swapped(t):
     t = (t[1], t[0])
