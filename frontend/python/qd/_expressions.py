@@ -138,9 +138,9 @@ class Expressions:
         if not isinstance(found, (Variable, Spanning)):
             return found
         if isinstance(found, Variable) and found.task != self.task:
-            raise self.later(node, f"a variable that one task computes and another uses ('{node.id}')")
+            raise self.later(node, f"a variable that one task computes and another uses ('{ast.unparse(node)}')")
         if isinstance(found, Variable) and found.is_pending:
-            raise self.error(QuadrantsNameError, node, f'Name "{node.id}" is not defined')
+            raise self.error(QuadrantsNameError, node, f'Name "{ast.unparse(node)}" is not defined')
         return self.read(node, found)
 
     def known(self, node, found):

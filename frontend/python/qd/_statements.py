@@ -107,7 +107,7 @@ class Statements(Calls):
         """Gives an object of Python a name."""
         if isinstance(target, SEVERAL):
             values = tuple(value)
-            self._check_names(target, values)
+            self.check_names(target, values)
             for each, one in zip(target.elts, values):
                 self._bind(each, one)
         elif not isinstance(target, ast.Name):
@@ -117,7 +117,7 @@ class Statements(Calls):
         else:
             self.frame.scopes[-1][target.id] = value
 
-    def _check_names(self, target, values):
+    def check_names(self, target, values):
         """That there is a name for each value."""
         for each in target.elts:
             if isinstance(each, ast.Starred):
@@ -128,7 +128,7 @@ class Statements(Calls):
     def assign(self, target, value, node):
         if isinstance(target, SEVERAL):
             values = value if isinstance(value, tuple) else (value,)
-            self._check_names(target, values)
+            self.check_names(target, values)
             for each, one in zip(target.elts, values):
                 self.assign(each, one, node)
         elif isinstance(target, ast.Name):

@@ -2,7 +2,7 @@
 which has what they return; what Python evaluates before such a call, a task before it computes.
 
 A call is one of these where its statement evaluates it once, and always. One thread executes the loops of others: on the right of
-`and` and `or`, in a branch of a conditional expression, in a condition of `while`, in a target among several."""
+`and` and `or`, in a branch of a conditional expression, in a condition of `while`."""
 
 import ast
 import inspect
@@ -12,6 +12,7 @@ from qd._expressions import _BINARY, MISSING
 from qd._functions import STATIC, Bundle, Frame, Func, Method
 from qd._loops import Loops
 from qd._operations import ASSIGNING, ATOMICS, BUILTINS, VOLATILE_LOAD, Operation
+from qd._statements import SEVERAL
 from qd._values import Spanning, leaves
 
 # Expressions with names of their own.
@@ -29,6 +30,17 @@ def _within(node):
         yield node
 
 
+def places_of(statement):
+    """The elements among the targets of an assignment."""
+    pending = [*statement.targets]
+    while pending:
+        target = pending.pop(0)
+        if isinstance(target, SEVERAL):
+            pending[:0] = target.elts
+        elif isinstance(target, ast.Subscript):
+            yield target
+
+
 class TaskCalls(Loops):
     """Traces statements with such calls. `self.frame.kept` has what their parts are."""
 
@@ -39,8 +51,10 @@ class TaskCalls(Loops):
         its own parts are evaluated, and what it has is not read."""
         if isinstance(statement, ast.Assign):
             target, *others = statement.targets
-            is_alone = not others and isinstance(target, ast.Subscript)
-            return [(statement.value, False), *([(target, True)] if is_alone else [])]
+            if not others and isinstance(target, ast.Subscript):
+                return [(statement.value, False), (target, True)]
+            found = [(statement.value, False), *((place, True) for place in places_of(statement) if self._has_task_calls(place, True))]
+            return found if not self.is_static(statement.value) else []
         if isinstance(statement, ast.AugAssign):
             is_atomic = _BINARY.get(type(statement.op)) in ASSIGNING
             return [(statement.target, True), *([] if is_atomic else [(statement.target, False)]), (statement.value, False)]
@@ -142,6 +156,11 @@ class TaskCalls(Loops):
     def task_calls(self, statement):
         """The tasks of the calls in a statement, in order, and those that compute what is evaluated before a call."""
         evaluated = self.evaluated(statement)
+        self._note_changed(evaluated)
+        self._in_order(evaluated, statement)
+
+    def _note_changed(self, evaluated):
+        """Notes the names that the expressions of a statement assign."""
         self.frame.changed = set()
         for each in (each for node, _ in evaluated for each in ast.walk(node)):
             if isinstance(each, ast.NamedExpr):
@@ -150,7 +169,48 @@ class TaskCalls(Loops):
                 self.frame.changed.update(self.assigned_by(each))
                 # An array is the same one when its elements are others.
                 self.frame.changed.update(name for name in self.in_part_assigned_by(each) if type(self.lookup(name)) is tuple)
-        self._in_order(evaluated, statement)
+
+    # Several targets, of which some have such calls.
+
+    def is_in_turn(self, statement):
+        """Whether a statement has several targets, with tasks between them."""
+        if not isinstance(statement, ast.Assign) or (len(statement.targets) == 1 and not isinstance(statement.targets[0], SEVERAL)):
+            return False
+        return any(is_place for _, is_place in self.evaluated(statement))
+
+    def assign_in_turn(self, statement):
+        """Assigns to targets in order: what is assigned one thread computes first, and each call comes after the targets before it."""
+        evaluated = self.evaluated(statement)
+        self._note_changed(evaluated)
+        self._in_order(evaluated[:1], statement)
+        with_tasks = {place for place, is_place in evaluated if is_place}
+        name = f"what line {self.frame.source.line_of(statement)} assigns"
+        value = self.one_thread(statement, lambda: self.kept(statement.value, name, self.expression(statement.value)))
+        run = []
+        for target, each in [pair for target in statement.targets for pair in self._paired(target, value)]:
+            if target in with_tasks:
+                self._assign_run(run, statement)
+                self._in_order([(target, True)], statement)
+            run.append((target, each))
+        self._assign_run(run, statement)
+
+    def _paired(self, target, value):
+        """The targets in a target, each with what it is assigned."""
+        if not isinstance(target, SEVERAL):
+            yield target, value
+            return
+        values = value if isinstance(value, tuple) else (value,)
+        self.check_names(target, values)
+        for pair in zip(target.elts, values):
+            yield from self._paired(*pair)
+
+    def _assign_run(self, run, statement):
+        """One thread assigns to targets in a row."""
+        if run:
+            pairs = [*run]
+            run.clear()
+            self.count_task(is_run=True)
+            self.one_thread(statement, lambda: [self.assign(target, self._present(target, value), statement.value) for target, value in pairs])
 
     def _in_order(self, parts, statement):
         """The tasks of the calls in expressions that are evaluated one after the other."""

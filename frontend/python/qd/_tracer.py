@@ -143,7 +143,7 @@ class Tracer(TaskCalls):
 
     # Tasks.
 
-    def _count_task(self, is_run=False):
+    def count_task(self, is_run=False):
         """Counts a task of the source: a loop, an algorithm, or a run of other statements. What their bounds and arguments
         take is part of them."""
         if not (is_run and self._ends_in_run):
@@ -192,6 +192,8 @@ class Tracer(TaskCalls):
                 # Of its expressions some may be evaluated by tasks before it.
                 nodes = [each for node, _ in self.evaluated(statement) for each in ast.walk(node)]
                 found |= {node.target.id for node in nodes if isinstance(node, ast.NamedExpr)}
+            if is_apart and self.is_in_turn(statement):
+                found |= self._assigned(statement)
             # What a static `if` assigns beside its tasks, those after it have.
             (assigned if is_apart else here).update(self._assigned(statement))
         return found
@@ -267,6 +269,10 @@ class Tracer(TaskCalls):
             self._unroll(statement, self._top_level)
             return
         self.node = statement
+        if self.is_in_turn(statement):
+            self.assign_in_turn(statement)
+            self.frame.kept.clear()
+            return
         config, self._config = self._config, NO_CONFIG if isinstance(statement, ast.For) else self._config
         self.task_calls(statement)
         self._config = config
@@ -314,7 +320,7 @@ class Tracer(TaskCalls):
 
     def _step(self, node, algorithm):
         self.node = node
-        self._count_task()
+        self.count_task()
 
         def evaluate(name, argument):
             given = self._count(argument) if name == "n" else self._argument(argument)
@@ -487,7 +493,7 @@ class Tracer(TaskCalls):
         if not rest:
             return
         self.node = rest[0]
-        self._count_task(is_run=True)
+        self.count_task(is_run=True)
         self.one_thread(rest[0], lambda: self.block(rest))
 
     def _is_empty(self, statement):
@@ -504,7 +510,7 @@ class Tracer(TaskCalls):
 
     def _parallel(self, node):
         self.node = node
-        self._count_task()
+        self.count_task()
         before = self.effects
         begin, end, dimensions = bounds = self._range(node, is_task=True)
         self._check_loop(node)

@@ -144,6 +144,10 @@ STATEMENTS = [
     "x = y = {}; return x + 3 * y",
     "a[({}) % 4] = a[3] + 5; return a[0]",
     "x: qd.i32 = {}; return x",
+    "b[0], a[({}) % 4], y = a[0], b[1], a[2]; return 10 * y + b[0]",
+    "b[1] = a[({}) % 4] = x = a[0] + n; return x",
+    "x, y = 1, 2; (x, a[(x + ({})) % 4]), a[y] = (n, a[1]), 9; return x",
+    "t = (a[0], n); t, a[({}) % 4] = (t[1], t[0]), t[0]; return t[0] * 100 + t[1]",
 ]
 CASES = [("return {}", *each) for each in EXPRESSIONS] + [(statement, *each) for statement in STATEMENTS for each in EXPRESSIONS[4:8]]
 
@@ -347,8 +351,9 @@ def test_targets_among_several_and_static_loops():
     # The second target has the first, which is 0 then, and its sum is 4.
     assert several(a, b) == 0
     assert a.tolist() == [3, 0, 0, 0, 2, 0, 3, 0, 0, 0] and b.tolist() == [4, 4]
-    # One thread executes those of targets, where there are several.
-    assert loops(several) == 1
+    assert loops(several) == 3
+    # And what is before, between and after them.
+    assert qd.lang.impl.get_runtime().prog.get_num_offloaded_tasks_on_last_call() == 7
     assert unrolled(ints(1, 2, 3)) == 7 + 700 - 3
     assert loops(unrolled) == 3
 
@@ -481,3 +486,21 @@ def test_the_top_level_that_a_function_requires():
     assert loops(good) == 2
     with pytest.raises(qd.QuadrantsSyntaxError, match=r"\n {30}\^{6}\n.*requires_top_level=True and must be called at the top level"):
         bad(ints(1, 2))
+
+
+@pytest.mark.parametrize(
+    "body, message, marked",
+    [
+        ("x, a[total(a)] = n, 1, 2", "2 names take as many values, and not 3", "x, a[total(a)]"),
+        ("x, (y, a[total(a)]) = n, n", "2 names take as many values, and not 1", "(y, a[total(a)])"),
+        ("x, a[total(a)], *y = n, 1, 2", "the values that are left isn't there yet", "*y"),
+        ("n, a[total(a)] = 1, 2", 'Kernel argument "n" is immutable in the kernel', "n"),
+        ("x, a[total(a)], a[0, 1] = 1, 2, 3", "an array of 1 dimension takes as many indices, and not 2", "a[0, 1]"),
+    ],
+)
+def test_errors_of_targets(module, body, message, marked):
+    of = module(f"from test_task_calls import Ints, total\n\n@qd.kernel\ndef k(a: Ints, n: qd.i32):\n    {body}\n")
+    with pytest.raises(qd.QuadrantsCompilationError, match="(?s)line 6, in k") as caught:
+        of.k(ints(1, 2, 3), 3)
+    _, line, carets, text = str(caught.value).split("\n")
+    assert line[carets.index("^") : carets.rindex("^") + 1] == marked and message in text
