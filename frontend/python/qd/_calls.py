@@ -36,6 +36,13 @@ def _tuple_of(place):
     return place.id if isinstance(place, ast.Name) else None
 
 
+def _stored_by(node):
+    """The names that a comprehension, or a lambda, has for itself."""
+    if isinstance(node, ast.arguments):
+        return {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    return {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+
+
 class Calls(Expressions):
     """Traces expressions with calls."""
 
@@ -225,26 +232,49 @@ class Calls(Expressions):
 
     def _of_python(self, node, callee):
         """What a function of Python returns. Python calls it, but with what the kernel computes it is inlined."""
-        self.warn(node, f"Calling non-quadrants function '{callee.__name__}': @qd.func makes it one", SyntaxWarning)
-        function, first = getattr(callee, "__func__", callee), [callee.__self__] if inspect.ismethod(callee) else []
-        given = [*node.args, *(keyword.value for keyword in node.keywords)]
-        kinds = Value, Variable, Spanning, Array, Field, Bundle
-        if not any(isinstance(each, Bundle) for each in first) and not any(self.has(each, *kinds) for each in given):
+        self.warn_of_plain(node, callee)
+        found = self.inlined_plain(node, callee)
+        if found is None:
             return self.known(node, self.python(node))
-        return self.inline(node, self._plain(node, function), first)
+        func, first = found
+        if func.function.__code__.co_name == "<lambda>":
+            self._find_lambda(node, func)
+        return self.inline(node, func, first)
 
-    def _plain(self, node, function):
-        """A function of Python as one that is inlined."""
-        func = self.plain.setdefault(function, Plain(function))
-        if function.__code__.co_name != "<lambda>":
-            return func
+    def warn_of_plain(self, node, function):
+        """Warns of a call of a function of Python."""
+        self.warn(node, f"Calling non-quadrants function '{function.__name__}': @qd.func makes it one", SyntaxWarning)
+
+    def inlined_plain(self, node, callee, is_given=None):
+        """A function of Python as one that is inlined in a call, and the arguments before those of the call; None if Python calls it, with
+        arguments of which none is of the kernel, as `is_given` says of an expression."""
+        function, first = getattr(callee, "__func__", callee), [callee.__self__] if inspect.ismethod(callee) else []
+        if not any(isinstance(each, Bundle) for each in first):
+            is_given = is_given or self._is_of_kernel
+            if not any(map(is_given, [*node.args, *(keyword.value for keyword in node.keywords)])):
+                return None
+        return self.plain.setdefault(function, Plain(function)), first
+
+    def _is_of_kernel(self, node):
+        """Whether an expression has something that the kernel has."""
+        return self.has(node, Value, Variable, Spanning, Array, Field, Bundle)
+
+    def may_be_of_kernel(self, node):
+        """The same before all names are known that it has: one that is not may be something that the kernel has."""
+        inner = [each for each in ast.walk(node) if isinstance(each, (ast.comprehension, ast.arguments))]
+        own = {name for each in inner for name in _stored_by(each)}
+        names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - own
+        return self._is_of_kernel(node) or any(self.lookup(name) is MISSING and self._around(name) is MISSING for name in names)
+
+    def _find_lambda(self, node, func):
+        """Reads the source of a lambda that is called."""
         try:
             func.source  # noqa: B018
         except QuadrantsSyntaxError as error:
             # It does not know where it is called.
             message = str(error)
         else:
-            return func
+            return
         raise self.error(QuadrantsSyntaxError, node, message)
 
     def entered(self, node, func, first=()):

@@ -213,6 +213,14 @@ class Func(Generic[P, R]):
         return source_of(self.function)
 
     @functools.cached_property
+    def has_source(self):
+        """Whether it is known how it was written."""
+        try:
+            return self.source is not None
+        except QuadrantsSyntaxError:
+            return False
+
+    @functools.cached_property
     def signature(self):
         try:
             return signature_of(self.function)

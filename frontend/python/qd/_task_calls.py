@@ -9,11 +9,11 @@ import inspect
 
 from qd._dtypes import DataType
 from qd._expressions import _BINARY, MISSING
-from qd._functions import STATIC, Bundle, Frame, Func, Method
+from qd._functions import STATIC, Bundle, Frame, Func, Method, Plain, is_plain
 from qd._loops import Loops
 from qd._operations import ASSIGNING, ATOMICS, BUILTINS, VOLATILE_LOAD, Operation
 from qd._statements import SEVERAL
-from qd._values import Spanning, leaves
+from qd._values import Array, Spanning, Value, Variable, leaves
 
 # Expressions with names of their own.
 _OWN_NAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -112,10 +112,56 @@ class TaskCalls(Loops):
             member = inspect.getattr_static(bundle._qd_type, node.attr, None)
             is_func = isinstance(member, property) and isinstance(member.fget, Func)
             return (member.fget, [bundle]) if is_func else None
-        callee = self.callee(node) if isinstance(node, ast.Call) else None
+        callee = self._returned(node.func) if isinstance(node, ast.Call) else None
         if isinstance(callee, Method):
             return callee.func, [callee.instance]
+        if is_plain(callee):
+            return self.inlined_plain(node, callee, self.may_be_of_kernel)
         return (callee, []) if isinstance(callee, Func) else None
+
+    def _returned(self, node):
+        """What an expression is, as `known_as` says, also where it is what a function returns, or a part of that; MISSING."""
+        found = self.known_as(node)
+        if found is not MISSING:
+            return found
+        if isinstance(node, ast.Tuple):
+            return tuple(map(self._returned, node.elts))
+        if isinstance(node, ast.Attribute) or (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)):
+            around = self._returned(node.value)
+            if around is MISSING or isinstance(around, (Value, Variable, Spanning, Array)):
+                return MISSING
+            if isinstance(node, ast.Attribute):
+                return getattr(around, node.attr, MISSING)
+            number = node.slice.value
+            return around[number] if type(around) is tuple and isinstance(number, int) and number < len(around) else MISSING
+        called = self.called(node) if isinstance(node, ast.Call) else None
+        if called is None or called[0] in self._looked_into or not called[0].has_source:
+            return MISSING
+        # Where there are several, it is not known which it reaches.
+        returns = [each.value for each in called[0].source.nodes if isinstance(each, ast.Return)]
+        if len(returns) != 1 or returns[0] is None:
+            return MISSING
+        frame, _ = self._frame_of(node, *called)
+        return self._looking_into(frame, lambda: self._returned(returns[0]))
+
+    def _frame_of(self, node, func, first):
+        """The frame of a call that is looked into, with what is known of its arguments: a function may be known only as what is given to a
+        template. And what these are."""
+        given = func.given(node, len(first)) if isinstance(node, ast.Call) else []
+        names = [*func.signature.parameters][: len(first)] + [name for name, _ in given if name in func.templates]
+        known = [*first, *(self._returned(each) for name, each in given if name in func.templates)]
+        frame = Frame(func.function, func.source, 0, self.frame, node, func)
+        frame.scopes[0].update((name, each) for name, each in zip(names, known) if each is not MISSING)
+        return frame, known
+
+    def _looking_into(self, frame, look):
+        """What is found in a function that is called."""
+        caller, self.frame = self.frame, frame
+        self._looked_into.append(frame.func)
+        found = look()
+        self._looked_into.pop()
+        self.frame = caller
+        return found
 
     # Which calls have tasks.
 
@@ -133,20 +179,14 @@ class TaskCalls(Loops):
         if called is None or called[0] in self._looked_into:
             return False
         func, first = called
-        given = func.given(node, len(first)) if isinstance(node, ast.Call) else []
-        # A function that is called may be known only as what is given to a template.
-        names = [*func.signature.parameters][: len(first)] + [name for name, _ in given if name in func.templates]
-        known = [*first, *(self.known_as(each) for name, each in given if name in func.templates)]
+        if isinstance(func, Plain) and not func.has_source:
+            return False
+        frame, known = self._frame_of(node, func, first)
         if not self._looked_into and func in self._task_funcs:
             before, has_tasks = self._task_funcs[func]
             if len(before) == len(known) and all(one is other for one, other in zip(before, known)):
                 return has_tasks
-        caller, self.frame = self.frame, Frame(func.function, func.source, 0, self.frame, node, func)
-        self.frame.scopes[0].update((name, each) for name, each in zip(names, known) if each is not MISSING)
-        self._looked_into.append(func)
-        has_tasks = any(map(self.has_tasks, func.source.tree.body))
-        self._looked_into.pop()
-        self.frame = caller
+        has_tasks = self._looking_into(frame, lambda: any(map(self.has_tasks, func.source.tree.body)))
         if not self._looked_into:
             self._task_funcs[func] = known, has_tasks
         return has_tasks
@@ -234,7 +274,13 @@ class TaskCalls(Loops):
         self._compute_postponed()
         is_alone = isinstance(statement, ast.Expr) and statement.value is node
         call = node if isinstance(node, ast.Call) else ast.copy_location(ast.Call(node, [], []), node)
-        self.frame.kept[node] = self.tasks_of_call(call, *self.called(node), keeps=not is_alone)
+        func, first = self.called(node)
+        if isinstance(func, Plain):
+            self.warn_of_plain(node, func)
+        if isinstance(node, ast.Call) and self.callee(node) is MISSING and node.func not in self.frame.kept:
+            # It returns the function, and may do something besides.
+            self.outside(node.func, lambda: self.expression(node.func))
+        self.frame.kept[node] = self.tasks_of_call(call, func, first, keeps=not is_alone)
 
     def _postpone(self, node, is_place):
         """Notes an expression that stands before a call with tasks: a task computes it before that, if it may be another thereafter."""

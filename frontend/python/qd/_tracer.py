@@ -349,7 +349,7 @@ class Tracer(TaskCalls):
 
     def _argument(self, node):
         """An argument of an algorithm: an array, or what is known while tracing."""
-        given = self._outside(node, lambda: self.expression(node))
+        given = self.outside(node, lambda: self.expression(node))
         if isinstance(given, Value):
             raise self.error(QuadrantsTypeError, node, "an array is expected, or what is known while tracing, and not a value")
         return given
@@ -460,7 +460,7 @@ class Tracer(TaskCalls):
         found = self.known_as(node)
         return found is not MISSING and not isinstance(found, (Array, Field, Value, Variable, Spanning))
 
-    def _outside(self, node, trace):
+    def outside(self, node, trace):
         """What is traced outside of tasks. If it has effects, one thread traces it again, and has them."""
         before = self.effects
         made = trace()
@@ -484,7 +484,7 @@ class Tracer(TaskCalls):
             if statement in constants and self.is_static(statement.value):
                 self.do_Assign(statement)
             elif statement in constants:
-                value = self._outside(statement.value, lambda: self.expression(statement.value))
+                value = self.outside(statement.value, lambda: self.expression(statement.value))
                 is_number = not isinstance(value, (Array, tuple))
                 name = statement.targets[0].id
                 self.frame.scopes[-1][name] = self.lift(statement.value, value) if is_number else value

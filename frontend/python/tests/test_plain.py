@@ -148,3 +148,97 @@ def test_lambdas_without_a_place(module):
     of = module("@qd.kernel\ndef k(x: qd.i32) -> qd.i32:\n    f = qd.static(lambda x: x + 1)\n    return f(x)\n")
     with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)return f\(x\).*\^.*a lambda that qd.static makes is not called with what the kernel"):
         of.k(1)
+
+
+# Their loops.
+
+
+def loops(kernel):
+    """How many parallel loops the record of a kernel has: the tasks that do not end at the constant 1."""
+    lines = kernel.record().split("\n")
+    ends = [line.split(" at ")[0].split()[-1] for line in lines if ": Task(" in line]
+    return sum(not any(line.startswith(f"{end}: Constant(1)") for line in lines) for end in ends)
+
+
+def total(a):
+    s = 0
+    for i in a:
+        s += a[i]
+    return s
+
+
+def of_texts(texts):
+    n = 0
+    for each in texts:
+        n += len(each)
+    return n
+
+
+class Sum:
+    def of(self, a, by=1):
+        return total(a) * by
+
+
+@qd.data_oriented
+class Holder:
+    def __init__(self, a):
+        self.a = a
+
+    def total(self):
+        n = 0
+        for i in self.a:
+            n += self.a[i]
+        return n
+
+    @qd.kernel
+    def run(self) -> qd.i32:
+        return self.total() * 2
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_loops_of_plain_functions_are_tasks():
+    by_lambda, of = (lambda a: total(a) + 1), Sum()
+
+    @qd.kernel
+    def k(a: Ints) -> (qd.i32, qd.i32, qd.i32):
+        x = total(a)
+        y = a[0] + by_lambda(a) * 10
+        z = 0
+        if x > 1000:
+            z = total(a)
+        z, a[total(a) % 4] = of.of(a, by=2), 1
+        return x, y, z + total(a)
+
+    a = ints(3, 1, 4, 1)
+    assert k(a) == (9, 3 + 100, 18 + 9 + 1 - 1)
+    assert a.tolist() == [3, 1, 4, 1]
+    # But that which may be skipped.
+    assert loops(k) == 5
+    holder = Holder(ints(1, 2, 3))
+    assert holder.run() == 12
+    assert loops(holder.run._kernel) == 1
+
+
+def test_a_call_with_loops_warns_once_where_it_stands():
+    @qd.kernel
+    def k(a: Ints) -> qd.i32:
+        return 2 * total(a)
+
+    with pytest.warns(SyntaxWarning, match=r"(?s)return 2 \* total\(a\)\n *\^+\nCalling non-quadrants function 'total'") as told:
+        assert k(ints(1, 2)) == 6
+    assert len([each for each in told if issubclass(each.category, SyntaxWarning)]) == 1
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning")
+def test_python_calls_those_without_values_of_the_kernel():
+    texts = ("a", "bc")
+
+    @qd.kernel
+    def k(n: qd.i32) -> (qd.i32, qd.i32, qd.i32):
+        more = qd.static([*texts, "def"])
+        x = of_texts(texts) + n
+        y = of_texts(more)
+        return x, y, of_texts([each + "x" for each in more])
+
+    assert k(100) == (103, 6, 9)
+    assert loops(k) == 0

@@ -314,8 +314,7 @@ def test_templates_methods_properties_and_tuples():
         return x, y + by(total, a) * 1000, falling(a, 3) - a[0]
 
     assert k(ints(1, 2, 3, 4)) == (24, 10 - 400 + 11000, 4 + 10 * (6 + 10 * 7) - 7)
-    # A function that another returns is called by one thread.
-    assert loops(k) == 1 + 2 + 1 + 3
+    assert loops(k) == 1 + 3 + 1 + 3
     holder = Holder(ints(1, 2, 3, 4))
     assert holder.run(True) == 10 * 100 + 1 + 10 + 22
     assert loops(holder.run._kernel) == 3
@@ -504,3 +503,47 @@ def test_errors_of_targets(module, body, message, marked):
         of.k(ints(1, 2, 3), 3)
     _, line, carets, text = str(caught.value).split("\n")
     assert line[carets.index("^") : carets.rindex("^") + 1] == marked and message in text
+
+
+def test_functions_that_others_return():
+    """They are evaluated before the arguments of their call, whatever they do besides."""
+
+    @qd.func
+    def choose(op: qd.template(), log):
+        log[0] = log[0] * 10 + 1
+        return (1, op), log
+
+    @qd.func
+    def loud(log):
+        for i in log:
+            log[i] = log[i] * 10 + 2
+        return total
+
+    @qd.func
+    def note(log, x):
+        log[0] = log[0] * 10 + 3
+        return x
+
+    @qd.func
+    def by_itself(n: qd.template(), a):
+        return by_itself(n - 1, a)[0] if qd.static(n > 0) else total(a), by_itself
+
+    @qd.func
+    def either(which: qd.template()):
+        if qd.static(which):
+            return total
+        return raised
+
+    @qd.kernel
+    def k(a: Ints, log: Ints, out: Ints):
+        out[0] = choose(total, log)[0][1](a)
+        out[1] = 100 * choose(raised, log)[0][1](a, by=note(log, raised(a, 0))) + loud(log)(a)
+        out[2] = choose(choose, log)[0][1](total, log)[0][1](a)
+        out[3] = either(True)(a) + by_itself(2, a)[0]
+
+    a, log, out = ints(1, 2, 3), ints(0), ints(*[0] * 4)
+    k(a, log, out)
+    assert out.tolist() == [6, 624, 24, 48]
+    assert log[0] == 1132 * 100 + 11
+    # What one of several statements returns is not known before, and one thread executes its loops.
+    assert loops(k) == 1 + 4 + 1 + 1
