@@ -370,6 +370,24 @@ class ndrange:
         return math.prod(max(end - begin, 0) for begin, end in self.bounds)
 
 
+class grouped:
+    """What a loop goes over, with its indices as one tuple, `I` of `a[I]` and `I[0]`: an `ndrange`, or an array."""
+
+    def __init__(self, x):
+        if not isinstance(x, ndrange) and not isinstance(getattr(x, "shape", None), tuple):
+            raise QuadrantsTypeError(f"qd.grouped takes an ndrange, or an array, and not {x!r}")
+        self.x = x
+
+    def __iter__(self):
+        if isinstance(self.x, ndrange):
+            return iter(self.x)
+        offset = getattr(self.x, "offset", None) or (0,) * len(self.x.shape)
+        return itertools.product(*(range(first, first + extent) for first, extent in zip(offset, self.x.shape)))
+
+    def __len__(self):
+        return len(self.x) if isinstance(self.x, ndrange) else math.prod(self.x.shape)
+
+
 # What Python evaluates as a whole while it traces.
 STATIC = (static, static_assert, static_print)
 

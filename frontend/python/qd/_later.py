@@ -38,7 +38,7 @@ def later(module, names):
 
 
 _TOP = """
-    Vector Matrix Struct dataclass VectorTensor MatrixTensor MatrixField MatrixNdarray VectorNdarray StructField grouped
+    Vector Matrix Struct dataclass VectorTensor MatrixTensor MatrixField MatrixNdarray VectorNdarray StructField
     svd eig sym_eig solve polar_decompose make_spd linalg
     random randn clock_counter clock_freq_hz
     BufferView Stream Event create_stream create_event stream_parallel

@@ -4,7 +4,7 @@ import ast
 
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
-from qd._functions import Func, Getter, Method, axes_of, ndrange
+from qd._functions import Func, Getter, Method, axes_of, grouped, ndrange
 from qd._limits import Limit
 from qd._statements import SEVERAL, Statements, jumps
 from qd._storage import MOST_ELEMENTS
@@ -57,11 +57,14 @@ class Loops(Statements):
     def _range(self, node, dtype=I32, is_task=False):
         """The bounds of a `for`; and of a loop over several dimensions, which counts all their elements by a type, the number, the
         first index and the extent of each, from the outermost."""
-        call = node.iter
+        call, _ = self._over(node)
         zero = self.made(call, "integer", 0, "i32", is_host=True, is_pure=True)
         bounds = self._bounds(node, zero)
         if len(bounds) == 1:
             return *bounds[0], None
+        if not bounds:
+            # An array of no dimensions has one element.
+            return zero, self.made(call, "integer", 1, "i32", is_host=True, is_pure=True), []
         if is_task:
             self._check_count(node, bounds)
         dimensions = []
@@ -88,9 +91,14 @@ class Loops(Statements):
         elif limit.is_exceeded(self.signature.parameters):
             raise self.error(QuadrantsValueError, node.iter, message)
 
+    def _over(self, node):
+        """What a loop goes over, and whether its indices are one tuple."""
+        is_grouped = isinstance(node.iter, ast.Call) and self.callee(node.iter) is grouped
+        return (self._only(node.iter) if is_grouped else node.iter), is_grouped
+
     def _bounds(self, node, zero):
         """The bounds of a loop, as i32, of each of its dimensions."""
-        call = node.iter
+        call, is_grouped = self._over(node)
         iterated = self.callee(call) if isinstance(call, ast.Call) else self.expression(call)
         if isinstance(iterated, Array):
             extents = [self.lift(call, extent) for extent in iterated.shape]
@@ -106,10 +114,21 @@ class Loops(Statements):
         else:
             raise self.later(call, "a loop over anything but range(…), qd.ndrange(…) and arrays")
         names = _targets(node)
+        if is_grouped:
+            self._check_grouped(node, call, iterated)
+            return bounds
         if len(names) != len(bounds):
             message = f"a loop over {len(bounds)} dimension{'s' * (len(bounds) != 1)} has as many variables, and not {len(names)}"
             raise self.error(QuadrantsSyntaxError, node.target, message)
         return bounds
+
+    def _check_grouped(self, node, call, iterated):
+        """That a loop over grouped indices has some, and one variable."""
+        if iterated is range:
+            raise self.error(QuadrantsTypeError, call, "qd.grouped takes qd.ndrange(…), or an array, and no range")
+        if isinstance(node.target, SEVERAL):
+            message = f"a loop over qd.grouped(…) has one variable, which is a tuple, and not {len(node.target.elts)}"
+            raise self.error(QuadrantsSyntaxError, node.target, message)
 
     def _axes(self, call, count):
         """The dimensions of a loop from the outermost."""
@@ -150,7 +169,7 @@ class Loops(Statements):
 
     def indices(self, node, number, dimensions):
         """The indices of a loop in its round with this number, by their axes."""
-        indices = {0: number}
+        indices = {} if dimensions == [] else {0: number}
         # The last varies fastest.
         for place, (axis, begin, extent) in reversed([*enumerate(dimensions or ())]):
             index = number if place == 0 else self.binary(node, "raw_mod", number, extent)
@@ -178,8 +197,12 @@ class Loops(Statements):
         self.frame.scopes.append({})
         self.frame.loops.append(loop)
         if indices is not None:
-            for axis, target in enumerate(_targets(node)):
-                self._declare(target, target.id, indices[axis])
+            _, is_grouped = self._over(node)
+            if is_grouped:
+                self._declare(node.target, node.target.id, tuple(indices[axis] for axis in sorted(indices)))
+            else:
+                for axis, target in enumerate(_targets(node)):
+                    self._declare(target, target.id, indices[axis])
         self.inside(lambda: self.block(node.body))
         self.frame.loops.pop()
         self.frame.scopes.pop()

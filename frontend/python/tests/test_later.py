@@ -7,7 +7,7 @@ import qd
 
 NAMES = {
     "": """
-        svd eig sym_eig solve polar_decompose make_spd random randn Vector Matrix Struct dataclass BufferView grouped
+        svd eig sym_eig solve polar_decompose make_spd random randn Vector Matrix Struct dataclass BufferView
         create_stream create_event Stream Event stream_parallel checkpoint GraphStatus
         activate deactivate append length is_active
         Mesh MeshInstance mesh_local mesh_patch_idx stop_grad
