@@ -14,7 +14,7 @@ from qd._statements import is_text, jumps
 from qd._storage import Field
 from qd._subgroup import SubgroupFunc, is_deprecated
 from qd._task_calls import TaskCalls
-from qd._values import Array, Spanning, Value, Variable, is_variable
+from qd._values import Array, Spanning, Value, Variable, is_number, is_variable
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
@@ -66,6 +66,8 @@ class Tracer(TaskCalls):
         # What a launch brings along after the parameters: fields, and None for a variable that several tasks have.
         self.appended = []
         self._fields = {}
+        # The arrays with the counts of algorithms that are values which no task changes, by these.
+        self._counts = {}
         # Those among the parameters, and their members, by their numbers.
         self._objects = []
         # Of arguments that overlap: those that may not, each pair by its numbers, with what is wrong then.
@@ -367,12 +369,18 @@ class Tracer(TaskCalls):
                 index = self.index(node, array)
                 if index.is_pure and self.effects == before:
                     return self._of_integers(node, array), index
-        elif isinstance(node, (ast.Name, ast.Attribute)):
+        elif isinstance(node, (ast.Name, ast.Attribute, ast.Constant)):
             given = self.expression(node)
             if isinstance(given, Array):
                 if len(given.shape) != 0:
                     raise self.error(QuadrantsTypeError, node, "'n' is a number, and not an array of them: which element?")
                 return self._of_integers(node, given), zero
+            if is_number(given) or (isinstance(given, Value) and given.is_pure):
+                # What no task changes is written once.
+                key = given.number if isinstance(given, Value) else Baked(given)
+                if key not in self._counts:
+                    self._counts[key] = self.one_thread(node, lambda: self._computed_count(node))
+                return self._counts[key], zero
         # It is computed by one thread.
         return self.one_thread(node, lambda: self._computed_count(node)), zero
 

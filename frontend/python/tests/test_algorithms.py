@@ -232,6 +232,49 @@ def test_counts_are_computed_and_kept():
     assert out.tolist() == [sum(range(694)), sum(range(700))]
 
 
+def test_counts_that_functions_are_given():
+    """One thread writes a value down once, whatever is done with it; a place that has one stays where it is."""
+
+    @qd.func
+    def ends(arr, out, scratch, n, at: qd.template()):
+        qd.algorithms.reduce_add(arr, out, scratch, n, qd.i32, 2)
+        out[at] = out[0]
+        qd.algorithms.reduce_max(arr, out, scratch, n, qd.i32, 2)
+        out[at + 1] = out[0]
+
+    @qd.func
+    def by_place(arr, out, scratch, n: qd.template(), at: qd.template()):
+        ends(arr, out, scratch, n, at)
+        n += 1
+
+    @qd.kernel
+    def run(arr: one(), out: one(), scratch: one(qd.u32), n: qd.types.NDArray[qd.i32, 0], m: qd.i32):
+        ends(arr, out, scratch, n[None] - arr[1], 1)
+        last = n[None] - 100
+        by_place(arr, out, scratch, last, 3)
+        ends(arr, out, scratch, last, 5)
+        ends(arr, out, scratch, n, 7)
+        ends(arr, out, scratch, 50, 9)
+
+    @qd.kernel
+    def known(arr: one(), out: one(), scratch: one(qd.u32), n: qd.i32):
+        ends(arr, out, scratch, n, 1)
+        ends(arr, out, scratch, n, 3)
+        ends(arr, out, scratch, arr.shape[0], 5)
+        ends(arr, out, scratch, 50, 7)
+        qd.algorithms.reduce_add(arr, out, scratch, n, qd.i32, 2)
+
+    arr, out, scratch = np.arange(1000, dtype=np.int32), np.zeros(11, np.int32), np.empty(8, np.uint32)
+    run(arr, out, scratch, np.array(500, np.int32), 0)
+    wanted = [(sum(range(n)), n - 1) for n in (499, 400, 401, 500, 50)]
+    assert out.tolist()[1:] == [each for pair in wanted for each in pair]
+    known(arr, out, scratch, 700)
+    wanted = [(sum(range(n)), n - 1) for n in (700, 700, 1000, 50)]
+    assert out.tolist()[:9] == [sum(range(700)), *(each for pair in wanted for each in pair)]
+    # The three counts, and the two statements of each call.
+    assert known.record().count(": Task(") == 3 + 4 * 2
+
+
 def test_types_of_python():
     @qd.kernel
     def run(arr: qd.types.NDArray[float, 1], out: qd.types.NDArray[float, 1], scratch: one(qd.u32), n: int):
