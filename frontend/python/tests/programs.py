@@ -1,6 +1,5 @@
-"""Programs for properties: each is a text and what it computes, by NumPy and the rules of types."""
+"""What programs for properties have: expressions, statements and functions, each a text and what it computes, by NumPy and the rules of types."""
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -24,8 +23,13 @@ ORDERLESS = [
 ]
 # How a loop is left.
 BREAK, CONTINUE = "break", "continue"
-# Of each array: more than a vector has of 32 bits each.
+# Of each array, whose name says how many dimensions it has: elements are more than a vector has of 32 bits each.
+SHAPES = {"m": (4, 5)}
 LENGTH = 20
+
+
+def shape_of(name):
+    return SHAPES.get(name[0], (LENGTH,))
 
 
 @dataclass
@@ -179,9 +183,15 @@ def fitting(a, dtype):
     return as_dtype(a, dtype) if a.is_real and dtype not in REALS else a
 
 
-def place(a):
-    """The index of an element."""
-    return combined(f"({a.text}) % {LENGTH}", promoted(a.dtype, "i32"), modulo, a, constant(LENGTH, "i32"))
+def joined(indices):
+    """The index of an element, by all of its dimensions."""
+    return Expression(", ".join(each.text for each in indices), "i32", lambda names: tuple(each.value(names) for each in indices))
+
+
+def place(name, a):
+    """Where an integer leads to in an array."""
+    kind = promoted(a.dtype, "i32")
+    return joined([combined(f"({a.text}) % {extent}", kind, modulo, a, constant(extent, "i32")) for extent in shape_of(name)])
 
 
 def element(name, dtype, index):
@@ -242,7 +252,7 @@ def expressions(draw, scope, depth):
             name = draw(st.sampled_from(sorted(scope.arrays)))
             first = named(scope, draw(st.sampled_from(sorted(scope.names))))
             by, more = (constant(draw(st.integers(0, most)), "i32") for most in (3, 5))
-            return element(name, scope.arrays[name], place(binary("+", binary("*", fitting(first, "i32"), by), more)))
+            return element(name, scope.arrays[name], place(name, binary("+", binary("*", fitting(first, "i32"), by), more)))
         return named(scope, draw(st.sampled_from(sorted(scope.names))))
     a, b = (draw(expressions(scope, depth - 1)) for _ in range(2))
     # What is known is divided by Python, with more digits than the kernel has.
@@ -281,7 +291,7 @@ def expressions(draw, scope, depth):
         return called(function, arguments, draw(st.integers(0, len(function.gives) - 1)))
     if kind == "element":
         name = draw(st.sampled_from(sorted(scope.arrays)))
-        return element(name, scope.arrays[name], place(fitting(a, "i32")))
+        return element(name, scope.arrays[name], place(name, fitting(a, "i32")))
     function = {"-": np.negative, "~": np.invert, "abs": np.abs}[kind]
     return combined(f"({kind}({a.text}))", a.dtype, function, a, is_known=kind == "-" and a.is_known)
 
@@ -461,18 +471,24 @@ def assignments_of_several(draw, scope):
 
 @st.composite
 def atomics(draw, scope):
-    """What threads combine into elements that others have, too."""
+    """What threads combine into elements that others have, too, or into a variable of theirs."""
     name = draw(st.sampled_from(sorted(scope.combined)))
     dtype, forms = scope.combined[name]
     form = draw(st.sampled_from(list(forms)))
-    index = Expression("i", "i32", lambda names: names["i"]) if draw(st.booleans()) else place(draw(integers(scope, 1)))
+    if name.startswith("z"):
+        index, target = constant(0, "i32"), name
+    else:
+        own = joined([named(scope, each) for each in "ij"[: len(shape_of(name))] if each in scope.names])
+        is_own = own.text.count(",") == len(shape_of(name)) - 1 and draw(st.booleans())
+        index = own if is_own else place(name, draw(integers(scope, 1)))
+        target = f"{name}[{index.text}]"
     value = fitting(draw(expressions(scope, 1)), dtype)
 
     def run(names):
         at = index.value(names)
         names[name][at] = forms[form](names[name][at], value.cast(dtype)(names))
 
-    return Statement([form.format(f"{name}[{index.text}]", value.text)], run)
+    return Statement([form.format(target, value.text)], run)
 
 
 @st.composite
@@ -492,64 +508,3 @@ def functions(draw, scope, name):
         return [each.value(known) for each in returned]
 
     return Function(name, lines, takes, [each.dtype for each in returned], run)
-
-
-@dataclass
-class Program:
-    """A module's text, the types of its kernel's arrays and of its fields by their names, and what the kernel does to all of them."""
-
-    text: str
-    arrays: dict[str, str]
-    fields: dict[str, str]
-    run: Callable[[dict], None]
-
-
-@st.composite
-def programs(draw, has_fields=True):
-    numbers = itertools.count()
-    reads = {f"a{i}": dtype for i, dtype in enumerate(draw(st.lists(st.sampled_from(DTYPES), min_size=2, max_size=3)))}
-    # What a round has for itself, and what all rounds combine into.
-    own = {f"c{i}": dtype for i, dtype in enumerate(draw(st.lists(st.sampled_from(DTYPES[1:]), max_size=1)))}
-    forms = st.tuples(st.sampled_from(["i32", "u32", "i64"]), st.sampled_from(ORDERLESS))
-    into = {f"d{i}": each for i, each in enumerate(draw(st.lists(forms, max_size=2)))}
-    arrays = reads | own | {name: dtype for name, (dtype, _) in into.items()}
-    fields = {name for name in arrays if has_fields and name != "a0" and draw(st.integers(0, 2)) == 0}
-
-    # Functions find fields by their names, and the functions before them.
-    made = []
-    for i in range(draw(st.integers(0, 2))):
-        scope = Scope({}, numbers, arrays={name: dtype for name, dtype in reads.items() if name in fields}, functions=tuple(made))
-        made.append(draw(functions(scope, f"f{i}")))
-    names = {f"p{i}": dtype for i, dtype in enumerate(reads.values())} | {"i": "i32"}
-    scope = Scope(names, numbers, arrays=reads, combined=into, functions=tuple(made))
-    first = [draw(expressions(scope, 2)) for _ in range(draw(st.integers(1, 3)))]
-    variables = [f"v{i}" for i in range(len(first))]
-    places = {f"{name}[i]": dtype for name, dtype in own.items()}
-    scope = scope.having(**places, **{name: each.dtype for name, each in zip(variables, first)})
-    body = draw(statements(replace(scope, variables=(*variables, *places)), 2))
-
-    arrays |= {f"b{i}": each.dtype for i, each in enumerate(first)}
-    parameters = [f"{name}: qd.types.NDArray[qd.{dtype}, 1]" for name, dtype in arrays.items() if name not in fields]
-    lines = [f"p{i} = {name}[i]" for i, name in enumerate(reads)]
-    lines += [f"{name} = {each.text}" for name, each in zip(variables, first)]
-    lines += [line[4:] for line in indented(body)]
-    lines += [f"b{i}[i] = {name}" for i, name in enumerate(variables)]
-    text = "".join(f"{name} = qd.field(qd.{arrays[name]}, shape={LENGTH})\n" for name in sorted(fields))
-    text += "@qd.func\ndef helper(x, y):\n    return x * y - x\n\n"
-    text += "".join("\n".join([*each.lines, ""]) for each in made)
-    text += f"@qd.kernel\ndef k({', '.join(parameters)}):\n    for i in a0:\n" + "".join(f"        {line}\n" for line in lines)
-
-    def run(values):
-        for i in range(LENGTH):
-            known = dict(values) | {"i": np.array([i], np.int32)}
-            known |= {f"p{number}": values[name][i : i + 1] for number, name in enumerate(reads)}
-            known |= {f"{name}[i]": values[name][i : i + 1] for name in own}
-            known.update([(name, each.value(known)) for name, each in zip(variables, first)])
-            run_all(body, known)
-            for name in own:
-                values[name][i] = known[f"{name}[i]"][0]
-            for number, name in enumerate(variables):
-                values[f"b{number}"][i] = known[name][0]
-
-    given, global_ = ({name: dtype for name, dtype in arrays.items() if (name in fields) == is_field} for is_field in (False, True))
-    return Program(text, given, global_, run)

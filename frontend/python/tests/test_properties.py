@@ -8,10 +8,12 @@ import pytest
 hypothesis = pytest.importorskip("hypothesis")
 from hypothesis import example, given, note
 from hypothesis import strategies as st
-from programs import LENGTH, programs
+from program_tasks import programs
+from programs import LENGTH, shape_of
 from test_operators import NUMPY
 
 import qd
+from qd._kernel import Kernel
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError
 
 TYPES = [dtype for dtype in NUMPY if dtype != "u1"]
@@ -84,7 +86,9 @@ def samples(dtype):
 def test_programs_compute_what_numpy_does(module, program, random):
     note(program.text)
     # What is written to is not 0 before, either.
-    values = {name: np.array(random.choices(list(samples(dtype)), k=LENGTH)) for name, dtype in (program.arrays | program.fields).items()}
+    values = {}
+    for name, dtype in (program.arrays | program.fields).items():
+        values[name] = np.array(random.choices(list(samples(dtype)), k=LENGTH)).reshape(shape_of(name))
     made = module(program.text)
     for name in program.fields:
         getattr(made, name).from_numpy(values[name])
@@ -118,8 +122,11 @@ def test_what_is_wrong_is_told_with_its_line(module, program, data):
     # Python itself refuses it, or what stands where a decorator does.
     except (SyntaxError, NameError, TypeError, AttributeError, QuadrantsCompilationError, QuadrantsRuntimeError):
         return
+    if not isinstance(kernel, Kernel):
+        # Python would execute it.
+        return
     # No element is there, so that nothing goes on without end or beyond an array.
-    arrays = [np.zeros(0, NUMPY[dtype]) for dtype in program.arrays.values()]
+    arrays = [np.zeros((0,) * len(shape_of(name)), NUMPY[dtype]) for name, dtype in program.arrays.items()]
     try:
         kernel(*arrays)
     except (QuadrantsCompilationError, QuadrantsRuntimeError) as error:
