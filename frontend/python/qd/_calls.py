@@ -504,6 +504,9 @@ class Calls(Expressions):
         tile = given.pop("log2_size", None)
         if operation.is_tiled:
             self._check_tile(node, tile)
+        if self.is_strided and not operation.is_of_lane:
+            message = "operations of subgroups are for parallel loops whose bounds the host knows: here some lanes have a round more than others"
+            raise self.error(QuadrantsSyntaxError, node, message)
         operands = [value.number for value in given.values()]
         value = self.made(node, "subgroup", operation.operation, operands, operation.combine, tile)
         return value if operation.result is None else self.cast(node, value, operation.result)

@@ -28,6 +28,11 @@ class SubgroupFunc:
         names = [*parameters, "log2_size"] if self.is_tiled else parameters
         self.signature = self.__signature__ = inspect.Signature([inspect.Parameter(each, kind) for each in names])
 
+    @property
+    def is_of_lane(self):
+        """Whether a lane may come to it alone."""
+        return self.operation in ("lane_id", "elect", "mem_fence")
+
     def __call__(self, *args, **kwargs):
         raise QuadrantsRuntimeError("Quadrants functions cannot be called from Python-scope")
 

@@ -86,6 +86,8 @@ class Tracer(TaskCalls):
         # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
         self._config = NO_CONFIG
         self.block_dim = None
+        # Whether a loop is traced that threads go over in strides.
+        self.is_strided = False
         self._declare_parameters(*key)
 
     def _declare_parameters(self, *key):
@@ -564,7 +566,9 @@ class Tracer(TaskCalls):
         number = present if dimensions else self.cast(node, present, I32)
         self.ask(node, "set", counter, self.binary(node, "+", present, stride).number)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
+        self.is_strided = True
         self._body(node, Loop(None, continued), self.indices(node, number, dimensions))
+        self.is_strided = False
         self.ask(node, "end")
         self.ask(node, "end")
 

@@ -307,6 +307,37 @@ def test_errors_have_a_place(module, body, error, message):
         program.k(np.zeros(32, np.int32))
 
 
+def test_loops_whose_bounds_the_device_computes(module):
+    """Their threads go over them in strides, and some lanes have a round more: what lanes do together is an error there, and inside of a
+    loop that all do as often it is not."""
+
+    @qd.kernel
+    def k(n: qd.types.NDArray[qd.i32, 0], a: one(), out: qd.types.NDArray[qd.i32, 2]):
+        for i in range(n[None]):
+            out[i, 0], out[i, 1] = subgroup.invocation_id(), subgroup.elect()
+            subgroup.mem_fence()
+        for i in a:
+            for j in range(n[None] - 38):
+                out[i, 2] += subgroup.reduce_all_add(a[i])
+            count = 0
+            while count < n[None] // 10:
+                count += subgroup.broadcast_first(a[i])
+            out[i, 3] = count
+
+    a, out = np.ones(64, np.int32), np.zeros((64, 4), np.int32)
+    k(np.array(40, np.int32), a, out)
+    lanes = np.arange(40) % subgroup.group_size()
+    np.testing.assert_array_equal(out[:40, :2], np.stack([lanes, lanes == 0], 1))
+    assert not out[40:, :2].any()
+    assert (out[:, 2] == 2 * subgroup.group_size()).all() and (out[:, 3] == 4).all()
+    of = module(
+        "from qd.simt import subgroup, warp\n@qd.func\ndef sum_of(x):\n    return subgroup.reduce_add(x)\n"
+        "@qd.kernel\ndef k(n: qd.types.NDArray[qd.i32, 0]):\n    for i in range(n[None]):\n        x = i\n        if i > 3:\n            x += sum_of(i)\n"
+    )
+    with pytest.raises(qd.QuadrantsSyntaxError, match=r"(?s)line 5, in sum_of:.*\^.*called from .*line 11, in k:.*loops whose bounds the host knows"):
+        of.k(np.array(40, np.int32))
+
+
 @pytest.mark.parametrize("block_dim", [1, 16, 33, 96, 1024])
 @pytest.mark.parametrize("n", [1, 16, 1000])
 def test_blocks_that_no_subgroups_fill(block_dim, n):
