@@ -1,7 +1,7 @@
 //! Blocks of any size: every collective in blocks whose last subgroup is filled in part, on a target,
 //! compared with the interpreter. One kernel has many collectives, so that sizes are cheap.
 
-use qd_conformance::{Argument, Data, Expect, Subject, report, waves};
+use qd_conformance::{Argument, Data, Expect, Subject, given, output, report, waves};
 
 const BLOCKS: usize = 2;
 /// The largest block, all but a lane of it, and one whose last subgroup has 8 lanes of 16 and of 32, and 40 of 64.
@@ -175,4 +175,47 @@ fn collectives() {
         }
     }
     report("blocks of any size");
+}
+
+/// The lowest bit of a thread's number, as an index of a buffer and of private memory, in blocks of odd and even sizes.
+#[test]
+fn lowest_bits() {
+    const N: usize = 100;
+    for (nth, threads) in [31, 33, 34, 63, 64].into_iter().enumerate() {
+        let text = format!(
+            "qd.grid.kernel @main(%a: memref<?x2xi32>, %h: memref<?xf16>, %n: memref<i32>) {{
+               %all = arith.constant {N} : index
+               qd.grid.for_each %i to %all count(%n : memref<i32>) threads({threads}) {{
+                 %c0 = arith.constant 0 : index
+                 %c1 = arith.constant 1 : index
+                 %c2 = arith.constant 2 : index
+                 %one = arith.constant 1 : i32
+                 %half = arith.constant 0.5 : f16
+                 %two = arith.constant 2.0 : f16
+                 %word = arith.index_cast %i : index to i32
+                 %bit = arith.andi %word, %one : i32
+                 %odd = arith.index_castui %bit : i32 to index
+                 memref.store %word, %a[%i, %odd] : memref<?x2xi32>
+                 %own = memref.alloca() : memref<2xf16>
+                 memref.store %half, %own[%c0] : memref<2xf16>
+                 memref.store %two, %own[%c1] : memref<2xf16>
+                 %rest = arith.remui %i, %c2 : index
+                 %mine = memref.load %own[%rest] : memref<2xf16>
+                 memref.store %mine, %h[%i] : memref<?xf16>
+               }}
+             }}"
+        );
+        let arguments = [
+            Argument {
+                data: Data::I32(vec![-1; 2 * N]).rows(2),
+                expect: Expect::Same,
+            },
+            output("f16", N, Expect::Same),
+            given(Data::Count(N as i32)),
+        ];
+        let wave = waves()[nth % waves().len()];
+        let about = format!("lowest bits, blocks of {threads}");
+        Subject::new(text).check(wave, &arguments, &about);
+    }
+    report("lowest bits");
 }

@@ -8,7 +8,7 @@ use qd_dialects::{
     attributes,
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{Op, OpExt, Value, bit_width, is_float},
+    ir::{Op, OpExt, Value, ValueExt, bit_width, is_float},
     melior,
 };
 
@@ -111,6 +111,25 @@ pub(super) fn minima(function: Op<'_>) {
         let b = &Builder::before(op);
         let operands = b.vs(&op.operand_values());
         op.replace_with(&[b.result(instruction, &operands, r#type, &[]).value()]);
+    }
+}
+
+/// Makes a choice of each lowest bit. NVIDIA's driver takes that of a thread's number for 1 in blocks of an odd number of threads
+/// (`docs/rationale/vulkan.md`).
+pub(super) fn lowest_bits(function: Op<'_>) {
+    for op in function.nested() {
+        let of = match op.full_name() {
+            "arith.andi" => 1,
+            "arith.remui" => 2,
+            _ => continue,
+        };
+        let operands = op.operand_values();
+        if operands[1].constant_int() == Some(of) && bit_width(operands[0].r#type()) > 1 {
+            let b = &Builder::before(op);
+            let x = b.v(operands[0]);
+            let bit = (x & 1).ne(0).select(x.same(1), x.same(0));
+            op.replace_with(&[bit.value()]);
+        }
     }
 }
 

@@ -198,6 +198,7 @@ impl Pass for ConvertToSpirv {
             }
             index::convert(function, environment.index_bits);
             integers::minima(function);
+            integers::lowest_bits(function);
         }
         Ok(())
     }

@@ -26,6 +26,27 @@ func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64, qd.
   return
 }
 
+// The lowest bit is a choice, whichever way it is asked for; others are as they are.
+// CHECK-LABEL: func.func @lowest(
+// CHECK:         %[[BIT:.*]] = arith.andi %[[W:.*]], %{{.*}} : i32
+// CHECK:         %[[SET:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}} : i32
+// CHECK:         arith.select %[[SET]], %{{.*}}, %{{.*}} : i32
+// CHECK:         %[[REST:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[ODD:.*]] = arith.cmpi ne, %[[REST]], %{{.*}} : i64
+// CHECK:         arith.select %[[ODD]], %{{.*}}, %{{.*}} : i64
+// CHECK:         arith.andi %[[W]], %c3_i32{{.*}} : i32
+// CHECK-NOT:     arith.select
+// CHECK:         return
+func.func private @lowest(%w: i32, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
+  %c1 = arith.constant 1 : i32
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : i32
+  %0 = arith.andi %w, %c1 : i32
+  %1 = arith.remui %i, %c2 : index
+  %2 = arith.andi %w, %c3 : i32
+  return
+}
+
 // Of narrow integers 24 leading zeros are not theirs, and at most 8 trailing ones are.
 // CHECK-LABEL: func.func @narrow(
 // CHECK:         %[[H:.*]] = spirv.GL.FindUMsb
