@@ -2,12 +2,15 @@
 
 use inkwell::targets::TargetMachine;
 use qd_artifact::{Host, Machine};
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::LazyLock};
 
 /// The machine that a host is.
 pub(crate) fn spelled(host: &Host) -> Cow<'_, Machine> {
     match host {
-        Host::Here => Cow::Owned(this_machine()),
+        Host::Here => {
+            static HERE: LazyLock<Machine> = LazyLock::new(this_machine);
+            Cow::Borrowed(&*HERE)
+        }
         Host::Named(machine) => Cow::Borrowed(machine),
     }
 }

@@ -53,7 +53,7 @@ fn requirements(host: &Host) -> Requirements {
         device: machine.cpu.clone(),
         features: match host {
             // By what runtimes ask, who do not ask LLVM.
-            Host::Here => machine::features(),
+            Host::Here => machine::features().to_vec(),
             Host::Named(_) => features.collect(),
         },
     }

@@ -196,7 +196,7 @@ fn tiles_on_every_wave(op: &'static str, strategy: &str) {
         for n in SIZES {
             for (turn, wave) in WAVES.into_iter().enumerate() {
                 // Kinds of elements take turns with the waves at sizes that take long.
-                if n > TILE + 1 && (turn + kind) % 2 == 1 {
+                if n > TILE + 1 && (turn + kind) % 4 != 0 {
                     number += 1;
                     continue;
                 }

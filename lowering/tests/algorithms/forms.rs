@@ -123,21 +123,13 @@ fn every_strategy_is_what_the_op_means() {
     let mut number = 0;
     each(|form, known, strategy| {
         for n in SIZES {
-            // Each form meets each size of the small ones with several patterns, and some of the
-            // large ones.
-            let turns = match n <= SMALL {
-                true => 2,
-                false => usize::from((number + n) % 3 == 0),
-            };
-            if turns == 0 {
-                number += 1;
-            }
-            for _ in 0..turns {
+            // Each form meets each size of the small ones, and some of the large ones.
+            if n <= SMALL || (number + n) % 3 == 0 {
                 let run = Run {
                     form,
                     known,
                     strategy,
-                    length: n + [0, 3][number % 2],
+                    length: n + [0, 3][(number + number / SIZES.len()) % 2],
                     pattern: PATTERNS[number % PATTERNS.len()],
                     number,
                 };
@@ -146,8 +138,8 @@ fn every_strategy_is_what_the_op_means() {
                 let mut case = run.case(depth, count(n), slots);
                 case.options.wave = WAVES[number / 2 % WAVES.len()];
                 case.check();
-                number += 1;
             }
+            number += 1;
         }
     });
 }
@@ -156,28 +148,30 @@ fn every_strategy_is_what_the_op_means() {
 /// same, and to its capacity.
 #[test]
 fn counts_that_are_none() {
+    let sizes = [(1, 1), (300, 1), (700, 2), (1300, 4)];
     let mut number = 0;
     each(|form, known, strategy| {
-        for (length, depth) in [(1, 1), (300, 1), (700, 2), (1300, 4)] {
-            for given in [-1, i32::MIN, length + 1, i32::MAX] {
-                let run = Run {
-                    form,
-                    known,
-                    strategy,
-                    length: length as usize,
-                    pattern: Pattern::Small,
-                    number,
-                };
-                let meant = given.clamp(0, length.min(256i32.saturating_pow(depth)));
-                let live = Buffer::scalar(given).into();
-                // More than any formula asks for.
-                let mut case = run.case(depth, live, 4 * length as u64 + 4096);
-                let mut parameters = known.parameters.iter();
-                let place = parameters.position(|p| p.given == Given::Count);
-                case.meant = place.map(|place| (place, count(meant as usize)));
-                case.check();
-                number += 1;
-            }
+        for (length, depth) in sizes {
+            // Each form meets all counts, each at another length than the form before it.
+            let counts = [-1, i32::MIN, length + 1, i32::MAX];
+            let given = counts[(number + number / sizes.len()) % counts.len()];
+            let run = Run {
+                form,
+                known,
+                strategy,
+                length: length as usize,
+                pattern: Pattern::Small,
+                number,
+            };
+            let meant = given.clamp(0, length.min(256i32.saturating_pow(depth)));
+            let live = Buffer::scalar(given).into();
+            // More than any formula asks for.
+            let mut case = run.case(depth, live, 4 * length as u64 + 4096);
+            let mut parameters = known.parameters.iter();
+            let place = parameters.position(|p| p.given == Given::Count);
+            case.meant = place.map(|place| (place, count(meant as usize)));
+            case.check();
+            number += 1;
         }
     });
 }

@@ -26,8 +26,9 @@ pub fn name() -> String {
 
 /// What it has, as LLVM names it. Where LLVM's list is not all that code may use, it is one name that only the
 /// same processors have.
-pub fn features() -> Vec<String> {
-    processor::features()
+pub fn features() -> &'static [String] {
+    static KNOWN: OnceLock<Vec<String>> = OnceLock::new();
+    KNOWN.get_or_init(processor::features)
 }
 
 #[cfg(test)]

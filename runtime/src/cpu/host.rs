@@ -6,7 +6,7 @@ use qd_artifact::{Requirements, machine};
 /// Refuses code that may use an instruction this machine does not have: running
 /// it would kill the process.
 pub(super) fn check(requirements: &Requirements) -> Result<(), Error> {
-    check_against(requirements, &machine::name(), &machine::features())
+    check_against(requirements, &machine::name(), machine::features())
 }
 
 fn check_against(requirements: &Requirements, device: &str, has: &[String]) -> Result<(), Error> {

@@ -1,5 +1,5 @@
 //! Runs on a simulated device, one instruction after another: sizes are small, and chips take turns
-//! with algorithms.
+//! with algorithms, and with what they do alike.
 
 use crate::inputs::word;
 use std::{cell::RefCell, collections::HashMap, env, sync::LazyLock};
@@ -39,15 +39,33 @@ static TURN: LazyLock<Option<Turn>> = LazyLock::new(|| {
 /// How many kernels of a test are every run's: all, of the many tests that have one.
 const EVERYONES: usize = 1;
 
-/// Whether a kernel is this run's to execute. What has an algorithm takes turns, from a test's second
-/// kernel on; everything else is every run's.
+/// What is done in another way on each chip: what threads do together, and memory that they share.
+const BY_CHIP: [&str; 3] = ["qd.simt.", "atomic", "fence"];
+/// Where a thread is, which is asked in the same way on all.
+const PLACES: [&str; 3] = [
+    "qd.simt.block.id",
+    "qd.simt.block.dim",
+    "qd.simt.block.thread_id",
+];
+
+/// Whether chips differ in how they do what a kernel does by itself, without algorithms.
+fn is_of_chips(source: &str) -> bool {
+    let count = |names: [&str; 3]| {
+        let counts = names.map(|name| source.matches(name).count());
+        counts.iter().sum::<usize>()
+    };
+    count(BY_CHIP) > count(PLACES)
+}
+
+/// Whether a kernel is this run's to execute. What has an algorithm, or nothing in which chips differ, takes turns, from a
+/// test's second kernel on; everything else is every run's.
 pub(crate) fn is_ours(source: &str) -> bool {
     thread_local! {
         /// The kernels of a test, which has a thread of its own, in the order in which it has them.
         static KERNELS: RefCell<HashMap<String, usize>> = RefCell::default();
     }
     let Some(turn) = &*TURN else { return true };
-    if !source.contains("qd.algo.") {
+    if !source.contains("qd.algo.") && is_of_chips(source) {
         return true;
     }
     let ordinal = KERNELS.with_borrow_mut(|kernels| {

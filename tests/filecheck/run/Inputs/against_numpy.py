@@ -2,8 +2,8 @@
 
     against_numpy.py ALGORITHM MODULE QD_TRANSLATE QD_RUN FOLDER [TARGET [SIZE …]]
 
-The module is compiled once; every kernel of it then runs on every size, or on those that are named, with the shapes of
-input taken in turns. How a kernel is called says what it is: `sort_u32` has keys of u32, `scan_add_f32` adds floats.
+The module is compiled once; every kernel of it then runs on every size with two shapes of input, or on those that are named
+with one, taken in turns. How a kernel is called says what it is: `sort_u32` has keys of u32, `scan_add_f32` adds floats.
 """
 
 import os
@@ -280,14 +280,14 @@ def kernels_of(module):
 def main():
     algorithm, module, qd_translate, qd_run, folder = sys.argv[1:6]
     target = sys.argv[6] if len(sys.argv) > 6 else "cpu"
-    sizes = [int(size) for size in sys.argv[7:]] or SIZES
+    named = [int(size) for size in sys.argv[7:]]
     runner = Runner(module, qd_translate, qd_run, folder, target)
     cases = 0
     for k, (kernel, dtype) in enumerate(kernels_of(module)):
-        for n in sizes:
-            i = SIZES.index(n)
+        for i, n in enumerate(named or SIZES):
             # Over all kernels and sizes each size meets each shape.
-            for shape in {SHAPES[(i + k) % 8], SHAPES[(3 * i + 5 * k + 1) % 8]}:
+            shapes = {SHAPES[(i + k) % 8]} if named else {SHAPES[(i + k) % 8], SHAPES[(3 * i + 5 * k + 1) % 8]}
+            for shape in shapes:
                 random = np.random.default_rng([n, k])
                 # Beyond the live count there is data that must not matter.
                 values = data(shape, TYPES[dtype], n + i % 3, random)

@@ -2,7 +2,7 @@
 // by the target's default strategy and by two passes, which have to be named.
 
 // REQUIRES: numpy, vulkan
-// RUN: %python %S/../Inputs/against_numpy.py select %S/../select.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 1000003 | FileCheck %s
+// RUN: %python %S/../Inputs/against_numpy.py select %S/../select.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 262147 | FileCheck %s
 // RUN: sed 's/log256_max_n = [0-9]/& strategy = "reduce_then_scan"/' %S/../select.mlir > %t.two_passes.mlir
-// RUN: %python %S/../Inputs/against_numpy.py select %t.two_passes.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 1000003 | FileCheck %s
+// RUN: %python %S/../Inputs/against_numpy.py select %t.two_passes.mlir qd-translate qd-run %t vulkan:1.3,subgroup=8 262147 | FileCheck %s
 // CHECK: select: {{[0-9]+}} cases agree with NumPy
