@@ -25,7 +25,7 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the suite on every chip at every wave; they take turns with algorithms, so that each kind,
+/// Runs the suite on every chip at every wave; they take turns with algorithms, and with what all do alike, so that each kind,
 /// type, capacity, size and input meets each of them.
 pub fn run_in_turns(workspace: &Workspace, args: &[String]) -> Result<Report> {
     execute(workspace, &oracle::all(), args, true, &|name| {
