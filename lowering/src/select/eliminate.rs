@@ -10,10 +10,12 @@
 //! little else, and is taken out last.
 //!
 //! Bounds: [`MOST_CLASSES`] of a table, and [`MOST_TRIES`] of a part's choices at the states of its table.
+//!
+//! Groups are many, and tables are small and many: all of a kind stand in one place, which the next group takes again.
 
-use super::exact::{Needs, Ways};
-use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeSet;
+use super::exact::Ways;
+use smallvec::SmallVec;
+use std::{cmp::Reverse, collections::BinaryHeap, ops::Range};
 
 /// Classes of a table.
 pub const MOST_CLASSES: usize = 10;
@@ -24,64 +26,34 @@ const MOST_TRIES: usize = 1 << 14;
 const NEVER: u64 = u64::MAX;
 
 /// Classes, and the places of their ways.
-pub type Taken = SmallVec<[(usize, usize); 2]>;
+type Taken = SmallVec<[(usize, usize); 2]>;
 
-/// A group of classes whose choices depend on one another.
-pub struct Group<'a> {
+/// Places of open classes, ascending: bit `n` of an index says whether the `n`th is used.
+type Places = SmallVec<[u32; MOST_CLASSES + 2]>;
+
+/// Finds the cheapest solutions of groups, one after another.
+pub struct Elimination<'a> {
     /// The ways of all classes.
-    pub ways: &'a [Ways],
+    ways: &'a [Ways],
     /// The classes that every solution has.
-    pub is_sure: &'a [bool],
-    /// Its classes, in parts: no circle is in several.
-    pub parts: Vec<Needs>,
-}
-
-impl Group<'_> {
-    /// The place of the way of each class that the cheapest solution uses; none if there is no solution, or too
-    /// many classes depend on one another. `places` is all 0, before and after.
-    pub fn cheapest(
-        &self,
-        is_acyclic: impl FnMut(&[(usize, usize)]) -> bool,
-        places: &mut [usize],
-    ) -> Option<Taken> {
-        // What is sure is there in any case.
-        let mut open = 0;
-        let classes = self.parts.iter().flatten();
-        for class in classes.clone().filter(|class| !self.is_sure[**class]) {
-            open += 1;
-            places[*class] = open;
-        }
-        let taken = self.solved(is_acyclic, open, places);
-        classes.for_each(|class| places[*class] = 0);
-        taken
-    }
-
-    fn solved(
-        &self,
-        mut is_acyclic: impl FnMut(&[(usize, usize)]) -> bool,
-        open: usize,
-        places: &[usize],
-    ) -> Option<Taken> {
-        let parts = self.parts.iter();
-        let parts = parts.map(|part| Part::of(part, self, &mut is_acyclic, places));
-        let parts = parts.collect::<Option<Vec<_>>>()?;
-        let is_used = cheapest_use(parts.iter().map(Part::table).collect(), open)?;
-        let mut taken = Taken::new();
-        for part in &parts {
-            let best = part.best(index_of(&part.of, &is_used))?;
-            taken.extend_from_slice(&best.taken);
-        }
-        Some(taken)
-    }
+    is_sure: &'a [bool],
+    /// Of each class its place among the open ones of the group; nothing is 0.
+    places: Vec<u32>,
+    parts: Vec<Part>,
+    all: Vec<Together>,
+    tables: Vec<Table>,
+    /// Those of all tables.
+    costs: Vec<u64>,
 }
 
 /// Classes that may need one another, with what they may have together.
 struct Part {
-    /// The open ones that matter to it, by their places, ascending.
-    of: Needs,
+    /// The open ones that matter to it.
+    of: Places,
     /// Which of these are its own, as bits of an index.
     own: usize,
-    all: SmallVec<[Together; 4]>,
+    /// Where what it may have is.
+    all: Range<usize>,
 }
 
 /// Ways of the classes of a part that close no circle.
@@ -94,166 +66,263 @@ struct Together {
     needs: usize,
 }
 
-impl Part {
-    /// None if too much matters to it, or its classes have too many ways.
-    fn of(
+/// A cost for each state of some open classes.
+struct Table {
+    of: Places,
+    /// Where the first is.
+    start: usize,
+    /// Whether it is part of another one.
+    is_done: bool,
+}
+
+impl Together {
+    /// Whether this is what is used of a part's own classes, and all that it needs is used.
+    fn is_possible(&self, own: usize, index: usize) -> bool {
+        self.used == index & own && self.needs & index == self.needs
+    }
+}
+
+impl<'a> Elimination<'a> {
+    pub fn new(ways: &'a [Ways], is_sure: &'a [bool]) -> Self {
+        Self {
+            ways,
+            is_sure,
+            places: vec![0; ways.len()],
+            parts: Vec::new(),
+            all: Vec::new(),
+            tables: Vec::new(),
+            costs: Vec::new(),
+        }
+    }
+
+    /// The place of the way of each class that the cheapest solution of a group uses; none if there is no solution, or
+    /// too many classes depend on one another. No circle is in several parts.
+    pub fn cheapest<'p>(
+        &mut self,
+        parts: impl Iterator<Item = &'p [usize]> + Clone,
+        is_acyclic: impl FnMut(&[(usize, usize)]) -> bool,
+    ) -> Option<Taken> {
+        self.parts.clear();
+        self.all.clear();
+        self.tables.clear();
+        self.costs.clear();
+        // What is sure is there in any case.
+        let mut open = 0;
+        for class in parts.clone().flatten() {
+            if !self.is_sure[*class] {
+                open += 1;
+                self.places[*class] = open;
+            }
+        }
+        let taken = self.solved(parts.clone(), is_acyclic, open as usize);
+        parts.flatten().for_each(|class| self.places[*class] = 0);
+        taken
+    }
+
+    fn solved<'p>(
+        &mut self,
+        parts: impl Iterator<Item = &'p [usize]>,
+        mut is_acyclic: impl FnMut(&[(usize, usize)]) -> bool,
+        open: usize,
+    ) -> Option<Taken> {
+        for part in parts {
+            self.add(part, &mut is_acyclic)?;
+        }
+        let is_used = self.cheapest_use(open)?;
+        let mut taken = Taken::new();
+        for Part { of, own, all } in &self.parts {
+            let index = index_of(of, &is_used);
+            let all = self.all[all.clone()].iter();
+            let possible = all.filter(|together| together.is_possible(*own, index));
+            // The first of equal ones.
+            taken.extend_from_slice(&possible.min_by_key(|together| together.cost)?.taken);
+        }
+        Some(taken)
+    }
+
+    /// Adds a part and its table; none if too much matters to it, or its classes have too many ways.
+    fn add(
+        &mut self,
         classes: &[usize],
-        Group { ways, is_sure, .. }: &Group<'_>,
         is_acyclic: &mut impl FnMut(&[(usize, usize)]) -> bool,
-        places: &[usize],
-    ) -> Option<Self> {
+    ) -> Option<()> {
+        let Self { ways, places, .. } = self;
         let place = |class: &usize| places[*class].checked_sub(1);
+        let mut of = Places::new();
         let needs = classes.iter().flat_map(|class| &ways[*class]);
         let needs = needs.flat_map(|way| &way.needs);
-        let mut of: Needs = needs.chain(classes).filter_map(place).collect();
-        of.sort_unstable();
-        of.dedup();
-        if of.len() > MOST_CLASSES {
-            return None;
+        for place in classes.iter().chain(needs).filter_map(place) {
+            if let Err(at) = of.binary_search(&place) {
+                of.insert(at, place);
+            }
+            if of.len() > MOST_CLASSES {
+                return None;
+            }
         }
         let bits = |classes: &[usize]| {
             let bit = |class| 1 << of.partition_point(|other| *other < class);
             let classes = classes.iter().filter_map(place);
             classes.fold(0, |bits, class| bits | bit(class))
         };
-        let mut all: SmallVec<[Together; 4]> = smallvec![Together::default()];
+        let all = &mut self.all;
+        let start = all.len();
+        all.push(Together::default());
         for class in classes {
             let used = bits(&[*class]);
-            let mut with: SmallVec<[Together; 4]> = SmallVec::new();
+            let before = start..all.len();
             for (place, way) in ways[*class].iter().enumerate() {
                 let needs = bits(&way.needs);
-                with.extend(all.iter().cloned().map(|mut together| {
+                for at in before.clone() {
+                    let mut together = all[at].clone();
                     together.taken.push((*class, place));
                     together.cost += way.cost;
                     together.used |= used;
                     together.needs |= needs;
-                    together
-                }));
+                    all.push(together);
+                }
             }
-            if !is_sure[*class] {
-                with.append(&mut all);
+            if self.is_sure[*class] {
+                all.drain(before);
             }
-            all = with;
-            if all.len() << of.len() > MOST_TRIES {
+            if (all.len() - start) << of.len() > MOST_TRIES {
                 return None;
             }
         }
-        all.retain(|together| is_acyclic(&together.taken));
         let own = bits(classes);
-        Some(Self { of, own, all })
-    }
-
-    /// The cheapest where those classes are used, the first of equal ones.
-    fn best(&self, index: usize) -> Option<&Together> {
-        let is_possible =
-            |way: &&Together| way.used == index & self.own && way.needs & index == way.needs;
-        let possible = self.all.iter().filter(is_possible);
-        possible.min_by_key(|way| way.cost)
-    }
-
-    fn table(&self) -> Table {
-        let cost = |index| self.best(index).map_or(NEVER, |together| together.cost);
-        Table {
-            costs: (0..1 << self.of.len()).map(cost).collect(),
-            of: self.of.clone(),
+        let table = self.costs.len();
+        self.costs.resize(table + (1 << of.len()), NEVER);
+        let costs = &mut self.costs[table..];
+        let mut kept = start;
+        for at in start..all.len() {
+            let together = &all[at];
+            let index = together.used | together.needs;
+            if together.is_possible(own, index) && is_acyclic(&together.taken) {
+                costs[index] = costs[index].min(together.cost);
+                all.swap(kept, at);
+                kept += 1;
+            }
         }
-    }
-}
-
-/// A cost for each state of some open classes: bit `n` of an index says whether the `n`th is used.
-struct Table {
-    /// By their places, ascending.
-    of: Needs,
-    costs: SmallVec<[u64; 8]>,
-}
-
-fn index_of(classes: &[usize], is_used: &[bool]) -> usize {
-    let bits = classes.iter().enumerate();
-    let bits = bits.map(|(at, class)| usize::from(is_used[*class]) << at);
-    bits.sum()
-}
-
-/// Which classes are used where all tables together cost least; none if there is no way, or too many classes are
-/// in one table.
-fn cheapest_use(tables: Vec<Table>, classes: usize) -> Option<Vec<bool>> {
-    let mut of_class: Vec<Needs> = vec![Needs::new(); classes];
-    // With how many others a class is in tables, at most: the least goes first.
-    let mut others = vec![0; classes];
-    for (number, table) in tables.iter().enumerate() {
-        for class in &table.of {
-            of_class[*class].push(number);
-            others[*class] += table.of.len() - 1;
+        all.truncate(kept);
+        // What is possible is so if more of the others is used.
+        for bit in (0..of.len()).map(|at| 1 << at).filter(|bit| own & bit == 0) {
+            for index in (0..costs.len()).filter(|index| index & bit != 0) {
+                costs[index] = costs[index].min(costs[index ^ bit]);
+            }
         }
-    }
-    let mut tables: Vec<Option<Table>> = tables.into_iter().map(Some).collect();
-    let mut next: BTreeSet<(usize, usize)> = others.iter().copied().zip(0..).collect();
-    let mut taken_out: Vec<(usize, Vec<Table>)> = Vec::with_capacity(classes);
-    while let Some((_, class)) = next.pop_first() {
-        let numbers = std::mem::take(&mut of_class[class]);
-        let with: Vec<Table> = numbers.iter().filter_map(|at| tables[*at].take()).collect();
-        let mut left: Needs = with.iter().flat_map(|table| &table.of).copied().collect();
-        left.sort_unstable();
-        left.dedup();
-        left.retain(|other| *other != class);
-        if left.len() > MOST_CLASSES {
-            return None;
-        }
-        for other in &left {
-            let before = others[*other];
-            let gone = with.iter().filter(|table| table.of.contains(other));
-            let gone: usize = gone.map(|table| table.of.len() - 1).sum();
-            others[*other] = before - gone + left.len() - 1;
-            next.remove(&(before, *other));
-            next.insert((others[*other], *other));
-            of_class[*other].push(tables.len());
-        }
-        tables.push(Some(without(class, left, &with)));
-        taken_out.push((class, with));
-    }
-    let mut is_used = vec![false; classes];
-    for (class, with) in taken_out.iter().rev() {
-        let [unused, used] = [false, true].map(|state| {
-            is_used[*class] = state;
-            let costs = with.iter();
-            let costs = costs.map(|table| table.costs[index_of(&table.of, &is_used)]);
-            costs.fold(0, u64::saturating_add)
+        self.tables.push(Table {
+            of: of.clone(),
+            start: table,
+            is_done: false,
         });
-        if unused.min(used) == NEVER {
-            return None;
-        }
-        is_used[*class] = used < unused;
+        let all = start..all.len();
+        self.parts.push(Part { of, own, all });
+        Some(())
     }
-    Some(is_used)
+
+    /// Which classes are used where all tables together cost least; none if there is no way, or too many classes are
+    /// in one table.
+    fn cheapest_use(&mut self, classes: usize) -> Option<Vec<bool>> {
+        let mut of_class: Vec<SmallVec<[u32; 6]>> = vec![SmallVec::new(); classes];
+        // With how many others a class is in tables, at most: the least goes first.
+        let mut others = vec![0; classes];
+        for (number, table) in self.tables.iter().enumerate() {
+            for class in &table.of {
+                of_class[*class as usize].push(number as u32);
+                others[*class as usize] += table.of.len() - 1;
+            }
+        }
+        let next = others.iter().copied().zip(0..).map(Reverse);
+        let mut next: BinaryHeap<Reverse<(usize, u32)>> = next.collect();
+        let mut taken_out = Vec::with_capacity(classes);
+        let mut is_out = vec![false; classes];
+        let mut sums = Vec::new();
+        while let Some(Reverse((count, class))) = next.pop() {
+            // Of a class the last count is meant.
+            let at = class as usize;
+            if is_out[at] || others[at] != count {
+                continue;
+            }
+            is_out[at] = true;
+            let mut with = std::mem::take(&mut of_class[at]);
+            with.retain(|number| !self.tables[*number as usize].is_done);
+            let mut left = Places::new();
+            for number in &with {
+                let table = &mut self.tables[*number as usize];
+                table.is_done = true;
+                for other in table.of.iter().filter(|other| **other != class) {
+                    if let Err(at) = left.binary_search(other) {
+                        left.insert(at, *other);
+                    }
+                    others[*other as usize] -= table.of.len() - 1;
+                }
+                if left.len() > MOST_CLASSES {
+                    return None;
+                }
+            }
+            for other in &left {
+                others[*other as usize] += left.len() - 1;
+                next.push(Reverse((others[*other as usize], *other)));
+                of_class[*other as usize].push(self.tables.len() as u32);
+            }
+            self.take_out(class, left, &with, &mut sums);
+            taken_out.push((class, with));
+        }
+        let mut is_used = vec![false; classes];
+        for (class, with) in taken_out.iter().rev() {
+            let [mut unused, mut used] = [0u64; 2];
+            for number in with {
+                let Table { of, start, .. } = &self.tables[*number as usize];
+                let index = start + index_of(of, &is_used);
+                unused = unused.saturating_add(self.costs[index]);
+                used = used.saturating_add(self.costs[index + bit_of(of, *class)]);
+            }
+            if unused.min(used) == NEVER {
+                return None;
+            }
+            is_used[*class as usize] = used < unused;
+        }
+        Some(is_used)
+    }
+
+    /// Adds the sum of tables without a class, at the best of both for each state of those that are left.
+    fn take_out(&mut self, class: u32, left: Places, with: &[u32], sums: &mut Vec<[u64; 2]>) {
+        sums.clear();
+        sums.resize(1 << left.len(), [0; 2]);
+        for number in with {
+            let Table { of, start, .. } = &self.tables[*number as usize];
+            let costs = &self.costs[*start..*start + (1 << of.len())];
+            let own = bit_of(of, class);
+            let bits: SmallVec<[usize; MOST_CLASSES]> =
+                left.iter().map(|other| bit_of(of, *other)).collect();
+            // From one state to the next, those of the lowest places change up to the first that was not used.
+            let mut index = 0;
+            for (state, both) in sums.iter_mut().enumerate() {
+                both[0] = both[0].saturating_add(costs[index]);
+                both[1] = both[1].saturating_add(costs[index | own]);
+                let changed = state.trailing_ones() as usize;
+                let unused = bits.iter().take(changed);
+                index -= unused.sum::<usize>();
+                index += bits.get(changed).copied().unwrap_or(0);
+            }
+        }
+        self.tables.push(Table {
+            of: left,
+            start: self.costs.len(),
+            is_done: false,
+        });
+        self.costs
+            .extend(sums.iter().map(|both| both[0].min(both[1])));
+    }
 }
 
-/// The sum of tables without a class, at the best of both for each state of those that are left.
-fn without(class: usize, left: Needs, tables: &[Table]) -> Table {
-    let count = 1 << left.len();
-    let mut both: SmallVec<[[u64; 2]; 8]> = smallvec![[0; 2]; count];
-    let mut places: SmallVec<[usize; 8]> = smallvec![0; count];
-    let places = places.as_mut_slice();
-    for Table { of, costs } in tables {
-        let costs = costs.as_slice();
-        let bit = |class: usize| match of.iter().position(|other| *other == class) {
-            Some(at) => 1 << at,
-            None => 0,
-        };
-        // An index of some bits is one of fewer bits, and its last bit.
-        for (at, class) in left.iter().enumerate() {
-            let bit = bit(*class);
-            let (known, next) = places.split_at_mut(1 << at);
-            next.iter_mut()
-                .zip(known)
-                .for_each(|(next, known)| *next = *known | bit);
-        }
-        let own = bit(class);
-        for (both, place) in both.iter_mut().zip(&*places) {
-            both[0] = both[0].saturating_add(costs[*place]);
-            both[1] = both[1].saturating_add(costs[*place | own]);
-        }
-    }
-    Table {
-        of: left,
-        costs: both.iter().map(|both| both[0].min(both[1])).collect(),
-    }
+/// The bit of a class, where it is one of these.
+fn bit_of(classes: &[u32], class: u32) -> usize {
+    let at = classes.iter().position(|other| *other == class);
+    at.map_or(0, |at| 1 << at)
+}
+
+fn index_of(classes: &[u32], is_used: &[bool]) -> usize {
+    let bits = classes.iter().enumerate();
+    let bits = bits.map(|(at, class)| usize::from(is_used[*class as usize]) << at);
+    bits.sum()
 }

@@ -9,7 +9,7 @@
 //! Graph Superoptimization, MLSys 2021): no solver, since few classes depend on one another at once; circles are looked for
 //! inside strongly connected components alone.
 
-use super::eliminate;
+use super::eliminate::Elimination;
 use smallvec::SmallVec;
 
 /// What a way needs at most with what is merged into it: a table of it is small.
@@ -79,15 +79,11 @@ fn solved(mut ways: Vec<Ways>, roots: &[usize], given: &[usize]) -> Option<Found
         components: &components,
         taken: vec![None; ways.len()],
     };
-    let mut scratch = vec![0; ways.len()];
+    let mut elimination = Elimination::new(&ways, &is_sure);
     let mut unsure = Vec::new();
     for group in groups(&ways, &is_sure, &components) {
-        let eliminating = eliminate::Group {
-            ways: &ways,
-            is_sure: &is_sure,
-            parts: parts(&group, &components),
-        };
-        match eliminating.cheapest(|taken| !circles.have(taken), &mut scratch) {
+        let parts = group.chunk_by(|one, other| components[*one] == components[*other]);
+        match elimination.cheapest(parts, |taken| !circles.have(taken)) {
             Some(taken) => {
                 for (class, way) in taken {
                     choice[class] = ways[class][way].number;
@@ -244,9 +240,10 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
     }
 }
 
-/// Drops ways that another of the class is never worse than. Returns which classes are sure.
+/// Drops ways that another of the class is never worse than. Returns which classes are sure, or cost nothing.
 fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<bool> {
-    let mut is_sure = vec![false; ways.len()];
+    let is_free = |of_class: &Ways| matches!(of_class.as_slice(), [only] if only.is_free());
+    let mut is_sure: Vec<bool> = ways.iter().map(is_free).collect();
     loop {
         let mut changed = false;
         let mut stack = roots.to_vec();
@@ -264,13 +261,14 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
                 stack.extend(by_all);
             }
         }
+        let whole = wholes(ways, &is_sure, components);
         for class in 0..ways.len() {
             if ways[class].len() < 2 {
                 continue;
             }
             // What is sure costs nothing more, but may close a circle in its component.
-            let matters =
-                |need: &&usize| !is_sure[**need] || components[**need] == components[class];
+            let is_inside = |need: &usize| components[*need] == components[class];
+            let matters = |need: &&usize| !is_sure[**need] || is_inside(need);
             let of = |way: &Way| way.needs.iter().filter(matters).copied().collect();
             let needs: SmallVec<[Needs; 4]> = ways[class].iter().map(of).collect();
             let is_worse = |at: usize| {
@@ -278,7 +276,14 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
                 ways[class].iter().enumerate().any(|(other, way)| {
                     let subset = || needs[other].iter().all(|need| needs[at].contains(need));
                     let is_less = way.cost < own.cost || needs[other].len() < needs[at].len();
-                    other != at && way.cost <= own.cost && subset() && (is_less || other < at)
+                    // With all that it needs, of which nothing needs this class.
+                    let is_less_in_whole = || {
+                        whole_of(way, &is_sure, &whole) < own.cost
+                            && !needs[other].iter().any(is_inside)
+                    };
+                    other != at
+                        && way.cost <= own.cost
+                        && (subset() && (is_less || other < at) || is_less_in_whole())
                 })
             };
             let worse: SmallVec<[bool; 16]> = (0..ways[class].len()).map(is_worse).collect();
@@ -293,8 +298,36 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
     }
 }
 
-/// The groups of classes whose choices depend on one another, each in the order of the classes:
-/// those with a choice, and what they may use that is not sure.
+/// What each class costs with all that it needs and that is not sure, each time that it is needed: no solution needs to take
+/// more for it.
+fn wholes(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<u64> {
+    let mut order: Vec<usize> = (0..ways.len()).collect();
+    // What is needed has a lower component, or the same one.
+    order.sort_unstable_by_key(|class| (components[*class], *class));
+    let mut whole = vec![u64::MAX; ways.len()];
+    for part in order.chunk_by(|one, other| components[*one] == components[*other]) {
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for class in part {
+                let all = ways[*class]
+                    .iter()
+                    .map(|way| whole_of(way, is_sure, &whole));
+                let least = all.min().unwrap_or(u64::MAX);
+                changed |= part.len() > 1 && least < whole[*class];
+                whole[*class] = least;
+            }
+        }
+    }
+    whole
+}
+
+fn whole_of(way: &Way, is_sure: &[bool], whole: &[u64]) -> u64 {
+    let needs = way.needs.iter().filter(|need| !is_sure[**need]);
+    needs.fold(way.cost, |sum, need| sum.saturating_add(whole[*need]))
+}
+
+/// The groups of classes whose choices depend on one another, each by component and in the order of the classes: those with a
+/// choice, and what they may use that is not sure.
 fn groups(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usize>> {
     let is_open = |class: usize| is_sure[class] && ways[class].len() > 1;
     let mut parent: Vec<usize> = (0..ways.len()).collect();
@@ -338,20 +371,10 @@ fn groups(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usiz
         });
         groups[at].push(class);
     }
+    let by_component = |class: &usize| (components[*class], *class);
+    let sort = |group: &mut Vec<usize>| group.sort_unstable_by_key(by_component);
+    groups.iter_mut().for_each(sort);
     groups
-}
-
-/// A group's classes by component.
-fn parts(group: &[usize], components: &[usize]) -> Vec<Needs> {
-    let mut classes: Vec<(usize, usize)> = group
-        .iter()
-        .map(|class| (components[*class], *class))
-        .collect();
-    classes.sort_unstable();
-    let parts = classes.chunk_by(|one, other| one.0 == other.0);
-    parts
-        .map(|part| part.iter().map(|(_, class)| *class).collect())
-        .collect()
 }
 
 /// Looks for circles in what is taken.

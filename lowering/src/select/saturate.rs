@@ -149,8 +149,23 @@ fn matches<'a>(
     let roots = roots.flatten().into_iter().flatten();
     roots
         .filter(|root| distances[usize::from(*root)] <= depth)
+        // egg makes a machine for each class, and most are not what is looked for.
+        .filter(|root| has_shape(pattern, pattern.len() - 1, graph, *root))
         .filter_map(|root| rewrite.searcher.search_eclass(graph, root))
         .collect()
+}
+
+/// Whether a class has what a pattern has from one of its nodes downwards, whatever its variables are.
+fn has_shape(pattern: &PatternAst<Node>, at: usize, graph: &Graph, class: Id) -> bool {
+    let ENodeOrVar::ENode(wanted) = &pattern[Id::from(at)] else {
+        return true;
+    };
+    let is_shaped = |node: &Node| {
+        let mut operands = wanted.children().iter().zip(node.children());
+        wanted.matches(node)
+            && operands.all(|(below, class)| has_shape(pattern, usize::from(*below), graph, *class))
+    };
+    graph[class].nodes.iter().any(is_shaped)
 }
 
 /// What a rule looks for.

@@ -1,5 +1,6 @@
 //! The exact choice beside every choice there is, and beside one class at a time.
 
+use super::super::eliminate::MOST_CLASSES;
 use super::*;
 use fastrand::Rng;
 use smallvec::smallvec;
@@ -217,10 +218,10 @@ fn what_depends_on_too_much_at_once_stays_as_it_is_given() {
         let given = vec![0; ways.len()];
         (cheapest(ways, &roots, &given), given)
     };
-    let (found, given) = of(eliminate::MOST_CLASSES);
+    let (found, given) = of(MOST_CLASSES);
     assert!(found.unsure.is_empty());
     assert_ne!(found.choice, given);
-    let (found, given) = of(2 * eliminate::MOST_CLASSES);
+    let (found, given) = of(2 * MOST_CLASSES);
     assert!(!found.unsure.is_empty());
     assert_eq!(found.choice, given);
 }
