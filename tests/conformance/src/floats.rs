@@ -1,7 +1,7 @@
 //! Properties of floats that Vulkan leaves to a device: whether it flushes denormals,
 //! and the error of quotients and roots.
 
-use crate::{Argument, Data, Expect, Input, any_wave, data, execute, generate, load, waves};
+use crate::{Argument, Data, Expect, Input, data, execute, generate, load, waves};
 use std::sync::LazyLock;
 
 const THREADS: usize = 128;
@@ -90,7 +90,7 @@ fn tried(element: &str) -> bool {
             0.5,
         ]),
     };
-    let target = waves::target_with(any_wave()).expect("a size that the target has");
+    let target = waves::target_with(waves::own_wave()).expect("a size that the target has");
     let given = |data| Argument {
         data,
         expect: Expect::Same,

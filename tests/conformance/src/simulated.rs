@@ -2,7 +2,7 @@
 //! with algorithms, and with what they do alike.
 
 use crate::inputs::word;
-use std::{cell::RefCell, collections::HashMap, env, sync::LazyLock};
+use std::{cell::RefCell, collections::HashMap, env, sync::LazyLock, thread};
 
 /// The most elements of a case where blocks are simulated.
 const MOST: usize = 6000;
@@ -36,8 +36,10 @@ static TURN: LazyLock<Option<Turn>> = LazyLock::new(|| {
     Some(turn.unwrap_or_else(|| panic!("QD_TURN={text}: it is to be such as 2/5")))
 });
 
-/// How many kernels of a test are every run's: all, of the many tests that have one.
-const EVERYONES: usize = 1;
+/// Whether there are other runs.
+pub(crate) fn takes_turns() -> bool {
+    TURN.is_some()
+}
 
 /// What is done in another way on each chip: what threads do together, and memory that they share.
 const BY_CHIP: [&str; 3] = ["qd.simt.", "atomic", "fence"];
@@ -57,8 +59,8 @@ fn is_of_chips(source: &str) -> bool {
     count(BY_CHIP) > count(PLACES)
 }
 
-/// Whether a kernel is this run's to execute. What has an algorithm, or nothing in which chips differ, takes turns, from a
-/// test's second kernel on; everything else is every run's.
+/// Whether a kernel is this run's to execute. What has an algorithm, or nothing in which chips differ, takes turns;
+/// everything else is every run's.
 pub(crate) fn is_ours(source: &str) -> bool {
     thread_local! {
         /// The kernels of a test, which has a thread of its own, in the order in which it has them.
@@ -72,8 +74,18 @@ pub(crate) fn is_ours(source: &str) -> bool {
         let next = kernels.len();
         *kernels.entry(source.to_owned()).or_insert(next)
     });
-    ordinal < EVERYONES || turn_of(ordinal, turn.of) == turn.number
+    turn_of(of_test() + ordinal, turn.of) == turn.number
 }
+
+/// Of the turns that there are, with which a test begins: another one for many tests, the same in every run.
+pub(crate) fn of_test() -> usize {
+    let thread = thread::current();
+    let name = thread.name().unwrap_or_default().bytes();
+    name.map(usize::from).sum::<usize>() % TESTS
+}
+
+/// How many tests begin in different ways.
+const TESTS: usize = 16;
 
 /// Whose turn a kernel is: drawn, but the same in every run. Every fourth kernel may have the same
 /// capacity, every third the same type; each such choice is to meet each run.
@@ -83,13 +95,13 @@ fn turn_of(ordinal: usize, of: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::turn_of;
+    use super::{TESTS, turn_of};
 
     #[test]
     fn every_progression_meets_every_turn() {
         for of in 1..=5 {
             for step in 1..=12 {
-                for first in 0..step {
+                for first in 0..step + TESTS {
                     let mut met = vec![false; of];
                     for k in 0..40 {
                         met[turn_of(first + step * k, of)] = true;

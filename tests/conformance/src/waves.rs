@@ -1,9 +1,9 @@
 //! The target, and the subgroup sizes it is tested at.
 
-use crate::open;
+use crate::{open, simulated};
 use qd_frontend::TargetSpec;
 use qd_lowering::targets::{Kind, Orientation, Search, Target};
-use std::{env, sync::LazyLock};
+use std::{cell::Cell, env, sync::LazyLock};
 
 /// The target that is compared with the interpreter: the one that `QD_TARGET` names, or
 /// the cpu. Where subgroups are as large as the device has them, with that size.
@@ -39,10 +39,32 @@ pub fn waves() -> &'static [u32] {
     &WAVES
 }
 
-/// A size that this run has, for what is the same at each.
+/// A size for what is the same at each. Where each size is another run's, it turns with the calls of a test.
 pub fn any_wave() -> u32 {
+    thread_local! {
+        static CALLS: Cell<usize> = const { Cell::new(0) };
+    }
+    if !is_shared() {
+        return own_wave();
+    }
+    let call = CALLS.replace(CALLS.get() + 1);
+    waves()[(simulated::of_test() + call) % waves().len()]
+}
+
+/// A size that this run has.
+pub(crate) fn own_wave() -> u32 {
     let waves = waves();
     TARGET.1.wave.unwrap_or(waves[waves.len() / 2])
+}
+
+/// Whether each size is another run's.
+fn is_shared() -> bool {
+    TARGET.1.wave.is_some() && waves().len() > 1
+}
+
+/// Whether other runs have a part of what this one might have. Such a run may leave out half of what takes long to compile.
+pub fn takes_turns() -> bool {
+    is_shared() || simulated::takes_turns()
 }
 
 /// Whether the search chooses the target's size.

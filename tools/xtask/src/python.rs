@@ -22,6 +22,8 @@ const CPU: &str = "cpu";
 const VULKAN: &str = "vulkan";
 /// What the oracle executes, unless a person has a GPU or names another.
 const AMD_CHIP: &str = "gfx1100";
+/// Of how many of a test's parameters one is executed there, where all devices are tested: it takes longest.
+const EVERY: &str = "--every=3";
 /// Lanes in a subgroup there, which lavapipe has unless it is told otherwise.
 const LANES: u32 = 8;
 
@@ -44,7 +46,11 @@ pub fn run(
     };
     let reports = Mutex::new(Vec::new());
     workers::share(arches, |arch| {
-        let (text, status) = process::collect(&mut command(workspace, &path, python, arch, args)?)?;
+        let mut command = command(workspace, &path, python, arch, args)?;
+        if *arch == AMD && arches.len() > 1 {
+            command.arg(EVERY);
+        }
+        let (text, status) = process::collect(&mut command)?;
         let mut reports = reports.lock().expect("nothing panics");
         println!("on {arch}:\n{text}");
         let counts = text.lines().filter_map(summary).next_back();

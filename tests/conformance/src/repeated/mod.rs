@@ -7,7 +7,7 @@
 
 mod kernel;
 
-use crate::{Data, Expect, Held, RAN, any_wave, load, simulated, waves};
+use crate::{Data, Expect, Held, RAN, load, simulated, waves};
 use qd_runtime::{
     Error,
     objects::{Arg, Buffer},
@@ -105,7 +105,7 @@ impl Repeated {
     ///
     /// The same.
     pub fn run_always(&self, count: u32) -> Result<(), String> {
-        let target = waves::target_with(any_wave()).expect("a size that the target has");
+        let target = waves::target_with(waves::own_wave()).expect("a size that the target has");
         RAN.set(RAN.get() + 1);
         let main = load(&kernel::text(self), &target, None)?;
         let results = self.buffers.iter().filter_map(|(_, role)| role.expected());
