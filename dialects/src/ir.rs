@@ -563,6 +563,15 @@ pub fn element_type<'c>(memref: Type<'c>) -> Option<Type<'c>> {
     as_memref(memref).map(|t| t.element())
 }
 
+/// Scalars in each row of a memref with a trailing static dimension; none if its elements are scalars themselves.
+pub fn row_length(memref: Type<'_>) -> Option<i64> {
+    use melior::ir::{ShapedTypeLike, r#type::DimSize};
+    match as_memref(memref)?.dim_size(1) {
+        Ok(DimSize::Static(length)) => Some(length as i64),
+        _ => None,
+    }
+}
+
 /// A type as that of a memref, if it is one.
 pub fn as_memref(r#type: Type<'_>) -> Option<MemRefType<'_>> {
     // Asked first, for the error of what is none holds it printed.

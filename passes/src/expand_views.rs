@@ -6,7 +6,7 @@
 //! strides as scalars that the host computes. A subview that a body takes of such a view is expanded with it. A step
 //! that takes a buffer as a whole (an algorithm, a count, a flag, a fill) gets the `qd.grid.view` itself.
 //!
-//! Errors: a step that takes a whole buffer and is given one with gaps, or of several dimensions; a view that is
+//! Errors: a step that takes a whole buffer and is given one with gaps, or of more than elements or rows; a view that is
 //! used in a way that is not known, such as carried by a loop; a `reinterpret_cast` of a buffer with a layout, whose
 //! offset would count from elsewhere.
 //!
@@ -180,12 +180,13 @@ fn sum<'c>(b: &Builder<'c>, x: Value<'c>, y: Value<'c>) -> Value<'c> {
 }
 
 /// A buffer's type without a layout.
-fn buffer_type<'c>(b: &Builder<'c>, extent: Option<i64>, element: Type<'c>) -> Type<'c> {
-    match extent {
-        None => b.buffer_type(element),
-        Some(extent) => Type::parse(b.context(), &format!("memref<{extent}x{element}>"))
-            .expect("a scalar element"),
-    }
+fn buffer_type<'c>(b: &Builder<'c>, extents: &[Option<i64>], element: Type<'c>) -> Type<'c> {
+    let extents = extents.iter().map(|extent| match extent {
+        None => "?x".into(),
+        Some(extent) => format!("{extent}x"),
+    });
+    let text = format!("memref<{}{element}>", extents.collect::<String>());
+    Type::parse(b.context(), &text).expect("a scalar element")
 }
 
 /// `offsets`, `sizes` and `strides` of an op, in the order of its operands.
@@ -413,19 +414,19 @@ impl<'c> Layout<'c> {
         (part, b.index(0).value())
     }
 
-    /// It as a buffer of rank 0 or 1 without a layout, for a step that takes it whole.
+    /// It as a buffer of an element, of elements or of rows, without a layout, for a step that takes it whole.
     fn as_buffer(&self, user: Op<'c>, r#type: Type<'c>) -> Result<'c, Value<'c>> {
         let error =
             |message: String| Err(Diagnostic::at(user, message).note(self.location, "the view"));
-        if self.sizes.len() > 1 {
+        let extents = extents(r#type);
+        if let [_, None] | [_, _, _, ..] = extents[..] {
             return error(format!(
-                "takes a buffer of at most one dimension whole, but a view of {}",
-                self.sizes.len()
+                "takes a buffer of elements whole, or of rows whose extent is known, but is given a view, {type}"
             ));
         }
         // Of one element the stride does not matter.
-        let has_gaps = |(size, stride): (&Value, &Value)| !is_one(*size) && !is_one(*stride);
-        if self.sizes.iter().zip(&self.strides).any(has_gaps) {
+        let is_one_element = self.sizes.iter().all(|size| is_one(*size));
+        if !is_one_element && !follows(&self.sizes, &self.strides) {
             return error(
                 "takes a buffer whole, whose elements must follow each other, but is given a view with a \
                  stride: copy its elements in a 'qd.grid.for_each'"
@@ -436,13 +437,9 @@ impl<'c> Layout<'c> {
             return Ok(self.flat);
         };
         let b = Builder::before(at);
-        let element = element_type(r#type).unwrap_or(r#type);
         let mut operands = vec![b.v(self.flat), b.v(self.start)];
-        operands.extend(self.sizes.iter().map(|size| b.v(*size)));
-        let made = match extents(r#type).first() {
-            Some(extent) => buffer_type(&b, *extent, element),
-            None => Type::parse(b.context(), &format!("memref<{element}>")).expect("a scalar"),
-        };
+        operands.extend(self.sizes.first().map(|size| b.v(*size)));
+        let made = buffer_type(&b, &extents, element_type(r#type).unwrap_or(r#type));
         Ok(b.result(grid::View::NAME, &operands, made, &[]).value())
     }
 }

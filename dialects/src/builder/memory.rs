@@ -7,9 +7,7 @@ use crate::{
     ops::{grid, simt},
 };
 use melior::ir::{
-    Attribute, ShapedTypeLike, Type,
-    attribute::DenseI32ArrayAttribute,
-    r#type::{DimSize, MemRefType},
+    Attribute, ShapedTypeLike, Type, attribute::DenseI32ArrayAttribute, r#type::MemRefType,
 };
 
 /// Rows of this many scalars and more are copied by a loop.
@@ -94,11 +92,7 @@ impl<'b, 'c> V<'b, 'c> {
     /// Scalars in each row of a buffer with a trailing static dimension; none if
     /// its elements are scalars themselves.
     pub fn row_length(self) -> Option<i64> {
-        let shape = MemRefType::try_from(self.ty()).expect("a buffer");
-        match shape.dim_size(1) {
-            Ok(DimSize::Static(length)) => Some(length as i64),
-            _ => None,
-        }
+        ir::row_length(self.ty())
     }
 
     /// Sets element (row) `i` to element `j` of `from`, which has the same type.

@@ -473,8 +473,10 @@ LogicalResult ViewOp::verify() {
     return emitOpError("result holds ") << result.getElementType() << ", narrower than the source's "
                                         << source.getElementType();
   if ((result.getRank() == 0) == bool(getSize()))
-    return emitOpError("must have a size for a result of rank 1 and none for one of rank 0, but makes ")
+    return emitOpError("must have a size for a result of rank 1 or 2 and none for one of rank 0, but makes ")
            << result;
+  if (result.getRank() == 2 && result.isDynamicDim(1))
+    return emitOpError("result has rows of an extent that is not known: ") << result;
   if (source.getMemorySpace() != result.getMemorySpace())
     return emitOpError("source and result are in different memory spaces");
   if (!source.getLayout().isIdentity() || !result.getLayout().isIdentity())

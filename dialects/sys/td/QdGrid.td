@@ -290,16 +290,18 @@ def Grid_ViewOp : Grid_Op<"view", [Pure, DeclareOpInterfaceMethods<ViewLikeOpInt
     `size` elements of the result's type, starting at element `offset` of
     `source`, of whatever rank, whose elements are counted in the order of
     memory; without a size the one element at `offset`, as a buffer of rank 0.
-    The element types have the same width, or the result's is a multiple of the
-    source's. (`memref.view` takes only bytes.)
+    A result with a second, static dimension has `size` rows. The element types
+    have the same width, or the result's is a multiple of the source's.
+    (`memref.view` takes only bytes.)
 
     ```mlir
     %partials = qd.grid.view %scratch[%offset] [%size] : memref<?xi32> to memref<?xf32>
     %count = qd.grid.view %counts[%i] : memref<?xi32> to memref<i32>
+    %points = qd.grid.view %all[%offset] [%rows] : memref<?xf32> to memref<?x3xf32>
     ```
   }];
   let arguments = (ins MemRefOf<[Qd_Scalar]>:$source, Index:$offset, Optional<Index>:$size);
-  let results = (outs MemRefRankOf<[Qd_Scalar], [0, 1]>:$result);
+  let results = (outs MemRefRankOf<[Qd_Scalar], [0, 1, 2]>:$result);
   let assemblyFormat = "$source `[` $offset `]` (`[` $size^ `]`)? attr-dict `:` type($source) `to` type($result)";
   let hasFolder = 1;
   let hasVerifier = 1;

@@ -131,6 +131,7 @@ class Signature:
         self.source = source
         self.is_cuda = config.arch.name == "cuda"
         self.defaults = config.defaults
+        self.has_no_templated_floats = config.raise_on_templated_floats
         try:
             self.python = signature_of(function)
         except NameError as error:
@@ -243,6 +244,11 @@ class Signature:
 
     def _template(self, given, number, template, value):
         """An array is an argument, and so are those of an object; all else is compiled in."""
+        # Those of objects are constants of the kernel.
+        if self.has_no_templated_floats and isinstance(value, float) and template is not _TEMPLATE:
+            raise ValueError(
+                f"Floats not allowed as templated types: argument {number} is {value!r}, for which the kernel would be compiled anew"
+            )
         if type(value) in _PLAIN:
             return Baked(value)
         if is_data_oriented(value):

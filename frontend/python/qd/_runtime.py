@@ -99,6 +99,7 @@ class Config:
     cpu_max_num_threads: int | None = None
     kernel_profiler: bool = False
     print_ir: bool = False
+    raise_on_templated_floats: bool = False
     debug_dump_path: str | None = None
     # Whether what is compiled is kept for other processes, and in which folder, if not where `QD_CACHE_DIR` says.
     offline_cache: bool = True
@@ -113,8 +114,6 @@ class Config:
         return {int: self.default_ip, float: self.default_fp, bool: u1}
 
 
-# Options that change nothing yet, and are errors where they are on.
-_LATER = ("raise_on_templated_floats",)
 # Options of which no value changes a result. `fast_math` is a permission, which is not used.
 _ACCEPTED = set("""
     fast_math offline_cache_cleaning_policy offline_cache_max_size_of_files offline_cache_cleaning_factor
@@ -133,6 +132,7 @@ _FLAGS = {"0": False, "1": True, "false": False, "true": True}
 _OPTIONS = (
     "debug", "check_out_of_bound", "short_circuit_operators", "unrolling_limit", "print_full_traceback", "cpu_max_num_threads",
     "kernel_profiler", "print_ir", "debug_dump_path", "log_level", "offline_cache", "offline_cache_file_path",
+    "raise_on_templated_floats",
 )  # fmt: skip
 
 
@@ -171,20 +171,13 @@ def init(
     """Opens a device; all that was there before is reset. `emulate`: the cpu stands in for other kinds, as for those that
     `QD_EMULATE` names."""
     global _runtime, _generation
-    known = {*_LATER, *_ACCEPTED, *_OPTIONS}
+    known = {*_ACCEPTED, *_OPTIONS}
     if "default_up" in options:
         raise KeyError("default_up is the unsigned type of default_ip")
     # Sizes of stacks that gradients take, of which there are none.
     unknown = [name for name in options if name not in known and not name.startswith("ad_stack_")]
     if unknown:
         raise KeyError(f"Unrecognized keyword argument(s) for qd.init: {', '.join(unknown)}")
-    for name in _LATER:
-        if options.get(name):
-            raise NotImplementedError(f"{name}={options[name]!r} isn't there yet")
-        variable = f"QD_{name.upper()}"
-        text = os.environ.get(variable)
-        if text and _FLAGS.get(text.lower(), True) and name not in options:
-            raise NotImplementedError(f"{variable}={text} isn't there yet")
     if require_version is not None:
         _check_version(require_version)
     reset()

@@ -313,8 +313,6 @@ def test_init():
         qd.init(colour=1)
     with pytest.raises(KeyError, match="default_up is the unsigned type of default_ip"):
         qd.init(default_up=qd.u32)
-    with pytest.raises(NotImplementedError, match="raise_on_templated_floats=True isn't there yet"):
-        qd.init(raise_on_templated_floats=True)
     qd.init(fast_math=True, advanced_optimization=False, default_gpu_block_dim=64, require_version="1.2.0")
     qd.init(ad_stack_size=0, debug=1, unrolling_limit=None)
     assert qd.cfg.debug is True and qd.cfg.unrolling_limit == 32

@@ -362,11 +362,41 @@ def test_options_of_the_environment(monkeypatch):
         qd.init()
     monkeypatch.setenv("QD_UNROLLING_LIMIT", "5")
     monkeypatch.setenv("QD_RAISE_ON_TEMPLATED_FLOATS", "1")
-    with pytest.raises(NotImplementedError, match="QD_RAISE_ON_TEMPLATED_FLOATS=1 isn't there yet"):
-        qd.init()
-    qd.init(raise_on_templated_floats=False)
-    monkeypatch.setenv("QD_RAISE_ON_TEMPLATED_FLOATS", "0")
     qd.init()
+    assert qd.cfg.raise_on_templated_floats is True
+
+
+@pytest.mark.host
+def test_floats_are_no_templates_where_that_is_asked(module):
+    kernels = module("""
+@qd.kernel
+def fill(a: qd.types.NDArray[qd.f32, 1], x: qd.Template):
+    for i in a:
+        a[i] = x
+
+@qd.data_oriented
+class Filler:
+    def __init__(self, x):
+        self.x = x
+
+    @qd.kernel
+    def fill(self, a: qd.types.NDArray[qd.f32, 1]):
+        for i in a:
+            a[i] = self.x
+""")
+    qd.init(raise_on_templated_floats=True)
+    a = np.zeros(3, np.float32)
+    with pytest.raises(ValueError, match=r"Floats not allowed as templated types: argument 1 is 0.5"):
+        kernels.fill(a, 0.5)
+    with pytest.raises(ValueError, match="Floats not allowed as templated types"):
+        kernels.fill(a, np.float64(0.5))
+    kernels.fill(a, 2)
+    assert a.tolist() == [2, 2, 2]
+    kernels.Filler(0.5).fill(a)
+    assert a.tolist() == [0.5, 0.5, 0.5]
+    qd.init()
+    kernels.fill(a, 1.5)
+    assert a.tolist() == [1.5, 1.5, 1.5]
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.uint64, np.float32, np.float64])

@@ -541,6 +541,7 @@ fn buffer<'c>(kernel: Op<'c>, user: Op<'c>, value: Value<'c>) -> Result<'c, Buff
                 .size()
                 .map(|size| host_value(kernel, user, size))
                 .transpose()?,
+            row: ir::row_length(value.r#type()).map(|row| row as u32),
             dtype: dtype(op, element, None)?,
         }),
     })

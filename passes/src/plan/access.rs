@@ -10,7 +10,10 @@ use qd_dialects::{
     argument_attributes, attributes,
     attributes::names,
     interfaces::{Use, view_source},
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations},
+    ir::{
+        Block, Key, Op, OpExt, Value, ValueExt, arguments, bit_width, element_type, operations,
+        row_length,
+    },
     melior::ir::ValueLike,
     ops::grid,
 };
@@ -413,7 +416,8 @@ impl<'c> Accesses<'c> {
         let (root, offset) = self.root(memref);
         let part = offset.and_then(|offset| {
             let view = grid::View::of(memref.defining_op()?)?;
-            let bits = i64::from(bit_width(element_type(memref.r#type())?));
+            let row = row_length(memref.r#type()).unwrap_or(1);
+            let bits = row * i64::from(bit_width(element_type(memref.r#type())?));
             let one = || Linear::constant(1);
             let size = view.size().map_or_else(one, |size| self.host.linear(size));
             Some(Part {

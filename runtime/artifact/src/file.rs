@@ -21,7 +21,7 @@ use std::{
 };
 
 /// Counts up whenever older readers would misunderstand the file.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 
 /// What every artifact begins with, of whatever format.
 pub const MAGIC: &[u8; 8] = b"QDARTIF\n";

@@ -359,9 +359,12 @@ pub struct BufferRef {
 pub struct View {
     /// Where it starts, in bytes from the argument's start.
     pub offset_bytes: Expr,
-    /// Elements; none for a buffer of rank 0, of one element.
+    /// Elements, or rows; none for a buffer of rank 0, of one element.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<Expr>,
+    /// Elements of a row, where it has rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub row: Option<u32>,
     /// Their type.
     pub dtype: Dtype,
 }

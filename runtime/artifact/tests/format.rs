@@ -59,6 +59,7 @@ fn everything() -> Artifact {
                 view: Some(View {
                     offset_bytes: Expr::Constant(8),
                     length: Some(Expr::Constant(4)),
+                    row: None,
                     dtype: Dtype::F64,
                 }),
             }),

@@ -364,18 +364,19 @@ fn an_if_runs_once_if_its_condition_is_set() {
 
 #[test]
 fn fills_and_views_stay_within_their_buffers() {
-    let view = |length: i64| BufferRef {
+    let view = |length: i64, row| BufferRef {
         argument: 0,
         view: Some(View {
             offset_bytes: Expr::constant(8),
             length: Some(Expr::constant(length as u64)),
+            row,
             dtype: Dtype::I64,
         }),
     };
     let (device, stream) = open(1);
-    let fill = |length: i64, upper: i64| {
+    let fill_of = |part: BufferRef, upper: i64| {
         let step = step(StepKind::Fill {
-            buffer: view(length),
+            buffer: part,
             lower: Expr::constant(1),
             upper: Expr::constant(upper as u64),
             value: Expr::constant((-2i64) as u64),
@@ -385,6 +386,7 @@ fn fills_and_views_stay_within_their_buffers() {
         run(&device.load(&plan)?, &stream, &args![&a])?;
         Ok::<_, Error>(held(&stream, &a))
     };
+    let fill = |length, upper| fill_of(view(length, None), upper);
     assert_eq!(fill(3, 3).expect("fits"), [0, 0, 0, 0, -2, -1, -2, -1]);
     assert_eq!(fill(3, 1).expect("nothing to do"), [0; 8]);
     let message = |result: Result<_, Error>| result.expect_err("does not fit").to_string();
@@ -393,6 +395,8 @@ fn fills_and_views_stay_within_their_buffers() {
         "kernel 'k': 'fill' needs 40 bytes of argument 'a', which has 32"
     );
     assert!(message(fill(3, 4)).contains("needs 32 bytes"));
+    assert!(fill_of(view(1, Some(3)), 1).is_ok());
+    assert!(message(fill_of(view(2, Some(2)), 1)).contains("needs 40 bytes"));
     assert_eq!(
         message(fill(3, -1)),
         "kernel 'k': 'fill' has a negative upper bound, -1"

@@ -200,7 +200,8 @@ impl Frame<'_> {
         let length = view.length.as_ref();
         let length = length.map(|length| self.index(length, step, "length of a view"));
         let length = length.transpose()?;
-        let size = u128::from(length.unwrap_or(1)) * view.dtype.size() as u128;
+        let row = view.dtype.size() as u128 * u128::from(view.row.unwrap_or(1));
+        let size = u128::from(length.unwrap_or(1)) * row;
         let needed = u128::from(offset) + size;
         if needed > u128::from(*bytes) {
             return Err(self.out_of_bounds(buffer, step, needed));

@@ -1,4 +1,4 @@
-// What a view with gaps or of several dimensions is no good for, and views that cannot be followed.
+// What a view with gaps is no good for, and views that cannot be followed.
 // RUN: qd-opt %s --qd-expand-views --split-input-file --verify-diagnostics
 
 qd.grid.kernel @stride(%a: memref<?xi32>, %sum: memref<i32>, %size: index, %s: memref<?xi32>, %n: memref<i32>) {
@@ -11,13 +11,13 @@ qd.grid.kernel @stride(%a: memref<?xi32>, %sum: memref<i32>, %size: index, %s: m
 
 // -----
 
-qd.grid.kernel @rows(%a: memref<?x3xi32>, %flags: memref<?xi32>, %o: memref<?x3xi32>, %m: memref<i32>, %size: index,
-                     %s: memref<?xi32>, %n: memref<i32>) {
+qd.grid.kernel @columns(%a: memref<?x3xi32>, %flags: memref<?xi32>, %o: memref<?x2xi32>, %m: memref<i32>, %size: index,
+                        %s: memref<?xi32>, %n: memref<i32>) {
   // expected-note@+1 {{the view}}
-  %part = memref.subview %a[0, 0] [%size, 3] [1, 1] : memref<?x3xi32> to memref<?x3xi32, strided<[3, 1]>>
-  // expected-error@+1 {{'qd.algo.select' op takes a buffer of at most one dimension whole, but a view of 2}}
-  qd.algo.select ins(%part, %flags : memref<?x3xi32, strided<[3, 1]>>, memref<?xi32>)
-      outs(%o, %m : memref<?x3xi32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
+  %part = memref.subview %a[0, 0] [%size, 2] [1, 1] : memref<?x3xi32> to memref<?x2xi32, strided<[3, 1]>>
+  // expected-error@+1 {{'qd.algo.select' op takes a buffer whole, whose elements must follow each other, but is given a view with a stride: copy its elements in a 'qd.grid.for_each'}}
+  qd.algo.select ins(%part, %flags : memref<?x2xi32, strided<[3, 1]>>, memref<?xi32>)
+      outs(%o, %m : memref<?x2xi32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 1
 }
 
 // -----

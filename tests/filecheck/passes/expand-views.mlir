@@ -73,6 +73,20 @@ qd.grid.kernel @rows(%a: memref<?x3xi32>, %b: memref<?x3xi32>, %f: memref<?xi32>
       scratch(%s : memref<?xi32>) count(%scalars : memref<i32>) log256_max_n = 2
 }
 
+// So are rows of a part, with as many as it has.
+// CHECK-LABEL: qd.grid.kernel @part_of_rows(
+// CHECK-SAME:    %[[A:.*]]: memref<?x3xi32>, %{{.*}} %[[FROM:.*]]: index, %[[SIZE:.*]]: index,
+// CHECK:         %[[FLAT:.*]] = qd.grid.view %[[A]][%{{.*}}] [%{{.*}}] : memref<?x3xi32> to memref<?xi32>
+// CHECK:         %[[START:.*]] = arith.muli %[[FROM]], %{{.*}} : index
+// CHECK:         %[[PART:.*]] = qd.grid.view %[[FLAT]][%[[START]]] [%[[SIZE]]] : memref<?xi32> to memref<?x3xi32>
+// CHECK:         qd.algo.select ins(%[[PART]], %{{.*}} : memref<?x3xi32>, memref<?xi32>)
+qd.grid.kernel @part_of_rows(%a: memref<?x3xi32>, %o: memref<?x3xi32>, %from: index, %size: index, %f: memref<?xi32>,
+    %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  %part = memref.subview %a[%from, 0] [%size, 3] [1, 1] : memref<?x3xi32> to memref<?x3xi32, strided<[3, 1], offset: ?>>
+  qd.algo.select ins(%part, %f : memref<?x3xi32, strided<[3, 1], offset: ?>>, memref<?xi32>)
+      outs(%o, %m : memref<?x3xi32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+}
+
 // A kernel is dispatched to with arguments as they are.
 // CHECK-LABEL: qd.grid.kernel @dispatched(
 // CHECK-SAME:    %[[T:.*]]: memref<?x?xf32>,

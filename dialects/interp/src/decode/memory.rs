@@ -147,7 +147,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                 }
             }
             Form::View => {
-                let (element, _) = read::memref(op, result.r#type())?;
+                let (element, shape) = read::memref(op, result.r#type())?;
                 let offset = body.operand(op, 1)?;
                 let has_size = op.operand_count() > 2;
                 let size = has_size.then(|| body.operand(op, 2)).transpose()?;
@@ -156,6 +156,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
                     source,
                     offset,
                     size,
+                    row: shape.get(1).copied().flatten(),
                     element,
                 }
             }

@@ -385,6 +385,7 @@ pub(crate) fn step(
             source,
             offset,
             size,
+            row,
             element,
         } => {
             lanes.need(*offset, "an offset")?;
@@ -393,7 +394,13 @@ pub(crate) fn step(
             }
             each_memref(lanes, memrefs, *dst, *source, |memref, lanes, lane| {
                 let size = size.map(|size| lanes.get(size, lane) as i64);
-                view(memref, lanes.get(*offset, lane) as i64, size, *element)
+                let row = row.map(|row| row as i64);
+                view(
+                    memref,
+                    lanes.get(*offset, lane) as i64,
+                    [size, row],
+                    *element,
+                )
             })?;
         }
         I::SubView(op) => {
@@ -546,25 +553,33 @@ fn each_memref(
 
 /// `size` elements of another type from element `offset` on.
 /// Part of a buffer; of one element and rank 0 where there is no size.
-fn view(source: &Memref, offset: i64, size: Option<i64>, element: Element) -> Outcome<Memref> {
-    let sizes: Box<[i64]> = size.into_iter().collect();
-    let size = size.unwrap_or(1);
+fn view(
+    source: &Memref,
+    offset: i64,
+    [size, row]: [Option<i64>; 2],
+    element: Element,
+) -> Outcome<Memref> {
+    let sizes: Box<[i64]> = size.into_iter().chain(row).collect();
+    let strides = sizes.iter().skip(1).copied().chain([1]);
+    let strides = strides.take(sizes.len()).collect();
+    let (size, row) = (size.unwrap_or(1), row.unwrap_or(1));
     let bytes = source.elements() * source.element.bytes() as i64;
     let start = offset.checked_mul(source.element.bytes() as i64);
-    let length = size.checked_mul(element.bytes() as i64);
+    let length = size.checked_mul(row * element.bytes() as i64);
     let fits = |start: i64, length: i64| start.checked_add(length).is_some_and(|end| end <= bytes);
     match (start, length) {
         (Some(start), Some(length)) if offset >= 0 && size >= 0 && fits(start, length) => {
             Ok(Memref {
                 element,
                 offset: source.offset + start,
-                strides: vec![1; sizes.len()].into(),
+                strides,
                 sizes,
                 ..source.clone()
             })
         }
         _ => Err(Trap::new(format!(
-            "is out of bounds: {size} elements of {element} from element {offset} of {} of {}",
+            "is out of bounds: {} elements of {element} from element {offset} of {} of {}",
+            size.saturating_mul(row),
             source.elements(),
             source.element
         ))),

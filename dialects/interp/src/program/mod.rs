@@ -408,6 +408,8 @@ pub(crate) enum Instruction {
         offset: Reg,
         /// None for a buffer of rank 0, of one element.
         size: Option<Reg>,
+        /// The extent of rows.
+        row: Option<usize>,
         element: Element,
     },
     SubView(Box<SubView>),

@@ -1,5 +1,6 @@
 //! Fused multiply-add, which Vulkan does not guarantee: `GL.Fma` may round the
-//! product.
+//! product. Metal's `fma`, which it becomes there, rounds once (Metal Shading Language Specification, accuracy of
+//! functions).
 
 use super::{
     Setting,
@@ -16,10 +17,15 @@ use qd_dialects::{
     melior,
 };
 
-pub(super) fn fma<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, Vec<Value<'c>>> {
+pub(super) fn fma<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting,
+) -> Result<'c, Vec<Value<'c>>> {
     let x = b.vs(&op.operand_values());
     let result = match bit_width(x[0].ty()) {
         _ if may_round_twice(op) => x[0] * x[1] + x[2],
+        _ if !setting.target.capabilities.has_f64 => b.result("spirv.GL.Fma", &x, x[0].ty(), &[]),
         64 => in_integers(x[0], x[1], x[2]),
         _ => in_double(x[0], x[1], x[2]),
     };

@@ -178,6 +178,7 @@ fn part(argument: usize, offset: u64, length: u64) -> BufferRef {
         view: Some(View {
             offset_bytes: Expr::constant(offset),
             length: Some(Expr::constant(length)),
+            row: None,
             dtype: Dtype::I32,
         }),
     }

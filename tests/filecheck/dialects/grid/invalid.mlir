@@ -557,7 +557,7 @@ qd.grid.kernel @fill_of_one_bound(%a: memref<?xi32>, %i: index, %x: i32) {
 // -----
 
 func.func @view_without_a_size(%s: memref<?xi32>, %i: index) {
-  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 and none for one of rank 0, but makes 'memref<?xi32>'}}
+  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 or 2 and none for one of rank 0, but makes 'memref<?xi32>'}}
   %0 = qd.grid.view %s[%i] : memref<?xi32> to memref<?xi32>
   return
 }
@@ -565,9 +565,16 @@ func.func @view_without_a_size(%s: memref<?xi32>, %i: index) {
 // -----
 
 func.func @view_of_one_with_a_size(%s: memref<?xi32>, %i: index) {
-  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 and none for one of rank 0, but makes 'memref<i32>'}}
+  // expected-error@+1 {{'qd.grid.view' op must have a size for a result of rank 1 or 2 and none for one of rank 0, but makes 'memref<i32>'}}
   %0 = qd.grid.view %s[%i] [%i] : memref<?xi32> to memref<i32>
   return
+}
+
+// -----
+
+qd.grid.kernel @rows_of_any_extent(%a: memref<?xi32>, %n: index) {
+  // expected-error@+1 {{'qd.grid.view' op result has rows of an extent that is not known: 'memref<?x?xi32>'}}
+  %0 = qd.grid.view %a[%n] [%n] : memref<?xi32> to memref<?x?xi32>
 }
 
 // -----

@@ -111,12 +111,17 @@ impl Generator<'_> {
 
     /// A buffer as an operand, or a part of it that is as long as the algorithm needs.
     fn memory_of(&mut self, buffer: usize) -> Value {
-        let Buffer { role, .. } = self.buffers[buffer];
-        let is_cut = self.part.is_some() && self.random.bool();
-        let has_elements = matches!(role, Role::Elements | Role::Produced | Role::Flags);
-        match is_cut && has_elements {
-            true => self.part_at_hand(buffer),
-            false => self.buffers[buffer].value,
+        let Buffer { value, role, .. } = self.buffers[buffer];
+        let Some(length) = self.part.filter(|_| self.random.bool()) else {
+            return value;
+        };
+        match role {
+            Role::Elements | Role::Produced | Role::Flags => self.part_at_hand(buffer),
+            Role::Rows {
+                row: [columns],
+                is_open: false,
+            } => self.some_rows(buffer, length, *columns),
+            _ => value,
         }
     }
 

@@ -188,6 +188,28 @@ impl Generator<'_> {
         all.filter(|i| is_such(self.buffers[*i].role)).collect()
     }
 
+    /// So many rows of a buffer, from some row on.
+    pub(super) fn some_rows(&mut self, of: usize, length: usize, columns: usize) -> Value {
+        let Buffer { value, ty, .. } = self.buffers[of];
+        let first = self.random.usize(0..=self.length - length);
+        let view = self.memory(format!(
+            "memref<?x{columns}x{ty}, strided<[{columns}, 1], offset: ?>>"
+        ));
+        let [first, length] = [first, length].map(|n| self.constant(Ty::Index, n as i64));
+        let dynamic = i64::MIN;
+        let properties = format!(
+            "operandSegmentSizes = array<i32: 1, 1, 1, 0>, static_offsets = array<i64: {dynamic}, 0>, \
+             static_sizes = array<i64: {dynamic}, {columns}>, static_strides = array<i64: 1, 1>"
+        );
+        self.push(
+            "memref.subview",
+            &properties,
+            &[value, first, length],
+            &[view],
+        );
+        view
+    }
+
     /// The scalars of rows, one after the other; or all of their extents but the last as one.
     pub(super) fn collapsed(&mut self) {
         let rows = (0..self.buffers.len()).find_map(|i| match self.buffers[i].role {
