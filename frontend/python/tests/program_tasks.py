@@ -2,12 +2,13 @@
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from hypothesis import strategies as st
 from programs import (
     DTYPES,
+    LENGTH,
     ORDERLESS,
     SHAPES,
     Scope,
@@ -23,15 +24,18 @@ from programs import (
     shape_of,
     statements,
 )
+from test_algorithms import combined
 from test_operators import NUMPY
 
 
 @dataclass
 class Program:
-    """A module's text, the types of its kernel's arrays and of its fields by their names, and what the kernel does to all of them."""
+    """A module's text, the types of its kernel's arrays and of its fields by their names, and what the kernel does to all of them.
+    Of scratch, which comes after the arrays, it leaves what it likes."""
 
     text: str
     arrays: dict[str, str]
+    scratch: dict[str, str]
     fields: dict[str, str]
     run: Callable[[dict], None]
 
@@ -43,6 +47,7 @@ class Task:
     lines: list[str]
     arrays: dict[str, str]
     run: Callable[[dict], None]
+    scratch: dict[str, str] = field(default_factory=dict)
 
 
 def index_of(scope, name):
@@ -99,6 +104,31 @@ def serial(draw, scope):
     return Task([line for each in made for line in each.lines], {}, lambda known: run_all(made, known))
 
 
+# What algorithms combine without rounding, and the scratch for it.
+COMBINED = {"i32": "u32", "u32": "u32", "i64": "u64", "u64": "u64"}
+
+
+@st.composite
+def algorithms(draw, arrays, number):
+    """A scan or a reduction of the first elements of an array; none where no array is of such a type."""
+    names = [name for name, dtype in arrays.items() if len(shape_of(name)) == 1 and dtype in COMBINED]
+    if not names:
+        return None
+    name, how, kind = (draw(st.sampled_from(each)) for each in (names, ["reduce", "exclusive_scan"], ["add", "min", "max"]))
+    dtype, count = arrays[name], draw(st.integers(0, LENGTH))
+    out, scratch = f"scan{number}", f"slots{number}"
+    line = f"qd.algorithms.{how}_{kind}({name}, {out}, {scratch}, {count}, qd.{dtype}, 1)"
+
+    def run(known):
+        prefixes = combined(kind, known[name][:count])
+        if how == "reduce":
+            known[out][0] = prefixes[count]
+        else:
+            known[out][:count] = prefixes[:count]
+
+    return Task([line], {out: dtype}, run, {scratch: COMBINED[dtype]})
+
+
 def heads_of(arrays, is_over_arrays):
     """The heads of loops, each with its extents and the lines that its body begins with."""
     extents = SHAPES["m"]
@@ -149,6 +179,10 @@ def programs(draw, has_fields=True):
         scope = scope if is_combined else scope.having(**of_totals)
         tasks.append(draw(loops(scope, number, heads_of(arrays, not has_fields))))
         arrays = arrays | tasks[-1].arrays
+        # Where arrays have no elements there is nothing to combine.
+        if has_fields and draw(st.booleans()) and (task := draw(algorithms(arrays, number))):
+            tasks.append(task)
+            arrays = arrays | task.arrays
 
     parameters = [f"{name}: qd.types.NDArray[qd.{dtype}, {len(shape_of(name))}]" for name, dtype in arrays.items() if name not in fields]
     lines = [f"{name} = qd.cast({begin[name]}, qd.{dtype})" for name, dtype in of_totals.items()]
@@ -156,7 +190,8 @@ def programs(draw, has_fields=True):
     results = {f"r{name}": dtype for name, dtype in of_totals.items()}
     # Of an array without elements none is written.
     lines += [line for name in totals for line in (f"for i in r{name}:", f"    r{name}[i] = {name}")]
-    parameters += [f"{name}: qd.types.NDArray[qd.{dtype}, 1]" for name, dtype in results.items()]
+    scratch = {name: dtype for each in tasks for name, dtype in each.scratch.items()}
+    parameters += [f"{name}: qd.types.NDArray[qd.{dtype}, 1]" for name, dtype in (results | scratch).items()]
     orders = {name: draw(st.sampled_from(["", ', order="ji"'])) if name.startswith("m") else "" for name in sorted(fields)}
     text = "".join(f"{name} = qd.field(qd.{arrays[name]}, shape={shape_of(name)}{orders[name]})\n" for name in sorted(fields))
     text += "@qd.func\ndef helper(x, y):\n    return x * y - x\n\n"
@@ -172,4 +207,4 @@ def programs(draw, has_fields=True):
 
     arrays |= results
     given, global_ = ({name: dtype for name, dtype in arrays.items() if (name in fields) == is_field} for is_field in (False, True))
-    return Program(text, given, global_, run)
+    return Program(text, given, scratch, global_, run)

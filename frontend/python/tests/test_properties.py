@@ -93,7 +93,8 @@ def test_programs_compute_what_numpy_does(module, program, random):
     for name in program.fields:
         getattr(made, name).from_numpy(values[name])
     given = {name: values[name].copy() for name in program.arrays}
-    made.k(*given.values())
+    scratch = [np.empty(LENGTH, NUMPY[dtype]) for dtype in program.scratch.values()]
+    made.k(*given.values(), *scratch)
     given |= {name: getattr(made, name).to_numpy() for name in program.fields}
     with np.errstate(all="ignore"):
         program.run(values)
