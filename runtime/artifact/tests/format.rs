@@ -59,7 +59,7 @@ fn everything() -> Artifact {
                 view: Some(View {
                     offset_bytes: Expr::Constant(8),
                     length: Some(Expr::Constant(4)),
-                    row: None,
+                    row: Some(3),
                     dtype: Dtype::F64,
                 }),
             }),

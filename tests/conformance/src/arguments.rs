@@ -11,6 +11,11 @@ pub fn given(data: Data) -> Argument {
     }
 }
 
+/// Buffers that are all compared as a whole.
+pub fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
+    data.into_iter().map(given).collect()
+}
+
 /// A buffer of `n` elements that are written, all alike before.
 pub fn output(element: &str, n: usize, expect: Expect) -> Argument {
     Argument {

@@ -16,7 +16,7 @@ mod simulated;
 mod waves;
 mod ways;
 
-pub use arguments::{given, output, scratch, slots};
+pub use arguments::{all, given, output, scratch, slots};
 pub use data::{Data, Expect, Held};
 pub use device::{Main, Options, execute, open};
 pub use inputs::{Input, element_types, generate};

@@ -1,19 +1,11 @@
 //! Assertions: a kernel whose assertion fails goes on, and whoever waits for it is told which one, where, in which
 //! thread, and of which numbers. The interpreter refuses it.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report};
+use qd_conformance::{Data, Subject, all, any_wave, interpret, report};
 use std::sync::{Mutex, PoisonError};
 
 /// Held by each test: the first fault of a device is told to whoever waits first, and the tests share one.
 static DEVICE: Mutex<()> = Mutex::new(());
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
 
 /// Adds 1 to each element, of which each is to be `relation` to `bound`.
 fn bounded(relation: &str, bound: i32) -> String {

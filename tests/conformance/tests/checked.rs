@@ -1,19 +1,11 @@
 //! Kernels that are compiled with checks: what is undefined where it goes wrong is told, with the op, its place, the
 //! thread and the numbers, and touches nothing. What does not go wrong is as ever.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report};
+use qd_conformance::{Argument, Data, Expect, Subject, all, any_wave, interpret, report};
 use std::sync::{Mutex, PoisonError};
 
 /// Held by each test: the first fault of a device is told to whoever waits first, and the tests share one.
 static DEVICE: Mutex<()> = Mutex::new(());
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
 
 /// That a kernel is told of by all of these parts, and refused by the interpreter.
 fn refused(source: &str, data: Vec<Data>, parts: &[&str]) {

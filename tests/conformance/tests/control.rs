@@ -1,15 +1,7 @@
 //! Steps around launches, on a target, compared with the interpreter: nested loops,
 //! algorithms in them, fills of every width, and dispatch.
 
-use qd_conformance::{Argument, Data, Expect, Subject, affordable, any_wave, report};
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
+use qd_conformance::{Data, Expect, Subject, affordable, all, any_wave, report};
 
 /// One less in a word.
 fn one_less(word: &str) -> String {

@@ -2,15 +2,7 @@
 //! swap buffers, collectives in elementwise phases, scratch that nobody passes, results that are counts and conditions,
 //! scratch slots by the device's arithmetic, random numbers.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, interpret, report, waves};
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
+use qd_conformance::{Data, Expect, Subject, all, any_wave, interpret, report, waves};
 
 /// As often as `%n` says, each element of `%to` becomes that of `%from` and its place, times three.
 const SWAPPED: &str = "

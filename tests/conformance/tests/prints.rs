@@ -1,14 +1,6 @@
 //! What threads print, on a target and in the interpreter: the same lines, in whatever order.
 
-use qd_conformance::{Argument, Data, Expect, Subject, any_wave, report};
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
+use qd_conformance::{Data, Subject, all, any_wave, report};
 
 /// Values of each type, behind a condition, and a second print in the same thread.
 const TYPES: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %b: memref<?xf32>) {

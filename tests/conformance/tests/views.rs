@@ -1,14 +1,6 @@
 //! Views that the host makes, and buffers of several dynamic extents, on a target, compared with the interpreter.
 
-use qd_conformance::{Argument, Data, Expect, Subject, affordable, any_wave, report, slots};
-
-fn all(data: impl IntoIterator<Item = Data>) -> Vec<Argument> {
-    let argument = |data| Argument {
-        data,
-        expect: Expect::Same,
-    };
-    data.into_iter().map(argument).collect()
-}
+use qd_conformance::{Data, Expect, Subject, affordable, all, any_wave, report, slots};
 
 /// A part of a buffer that is summed, scanned in place as a view, and read in a phase by all kinds of views.
 const VIEWS: &str = "
