@@ -1,5 +1,6 @@
 //! `python`: the tests of the Python package, against the extension of the workspace's build.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -44,27 +45,49 @@ pub fn run(
         Some(arch) => std::slice::from_ref(arch),
         None => &ARCHES[..],
     };
-    let reports = Mutex::new(Vec::new());
-    workers::share(arches, |arch| {
+    let is_whole = arch.is_none() && args.is_empty();
+    // Halves, so that no core waits for the other's last device.
+    let parts = if is_whole { 2 } else { 1 };
+    let jobs = arches
+        .iter()
+        .flat_map(|arch| (0..parts).map(move |part| (*arch, part)));
+    let reports: Mutex<BTreeMap<&str, (Counts, bool)>> = Mutex::default();
+    workers::share(jobs, |(arch, part)| {
         let mut command = command(workspace, &path, python, arch, args)?;
-        if *arch == AMD && arches.len() > 1 {
+        command.arg(format!("--part={part}/{parts}"));
+        if arch == AMD && arches.len() > 1 {
             command.arg(EVERY);
         }
         let (text, status) = process::collect(&mut command)?;
         let mut reports = reports.lock().expect("nothing panics");
         println!("on {arch}:\n{text}");
-        let counts = text.lines().filter_map(summary).next_back();
-        let counts = counts.unwrap_or("nothing ran");
-        reports.push((format!("{counts} on {arch}"), status.success()));
+        let (counts, passed) = reports.entry(arch).or_insert((Counts::new(), true));
+        let last = text.lines().filter_map(summary).next_back();
+        add(counts, last.unwrap_or_default());
+        *passed &= status.success();
         Ok(())
     })?;
-    let mut reports = reports.into_inner().expect("nothing panics");
-    reports.sort();
-    let (counts, passed): (Vec<_>, Vec<_>) = reports.into_iter().unzip();
+    let reports = reports.into_inner().expect("nothing panics");
+    let counts = reports.iter().map(|(arch, (counts, _))| {
+        let counts = counts.iter().map(|(what, count)| format!("{count} {what}"));
+        format!("{} on {arch}", counts.collect::<Vec<_>>().join(", "))
+    });
     Ok(Report {
-        passed: passed.into_iter().all(|passed| passed),
-        counts: counts.join("; "),
+        counts: counts.collect::<Vec<_>>().join("; "),
+        passed: reports.values().all(|(_, passed)| *passed),
     })
+}
+
+/// How many tests passed, failed and the like.
+type Counts = BTreeMap<String, usize>;
+
+/// Adds what a last line says, as in `3 passed, 1 failed`.
+fn add(counts: &mut Counts, line: &str) {
+    let each = line.split(", ").filter_map(|each| each.split_once(' '));
+    for (count, what) in each.filter_map(|(count, what)| Some((count.parse::<usize>().ok()?, what)))
+    {
+        *counts.entry(what.to_owned()).or_default() += count;
+    }
 }
 
 /// The package as it is installed: its sources, and the extension among them. The folder that it is in.
@@ -169,5 +192,16 @@ mod tests {
         );
         assert_eq!(summary("79 passed in 75.20s (0:01:15)"), Some("79 passed"));
         assert_eq!(summary("what passed in kernels"), None);
+    }
+
+    #[test]
+    fn parts_are_added_up() {
+        let mut counts = Counts::new();
+        add(&mut counts, "1 failed, 78 passed");
+        add(&mut counts, "5 passed, 2 skipped");
+        add(&mut counts, "");
+        let known = [("failed", 1), ("passed", 83), ("skipped", 2)];
+        let known = known.map(|(what, count)| (what.to_owned(), count));
+        assert_eq!(counts, Counts::from(known));
     }
 }
