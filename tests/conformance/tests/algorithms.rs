@@ -30,7 +30,7 @@ fn sizes(depth: u32) -> Vec<usize> {
 }
 
 /// Runs `check` over capacities and their sizes; wave and input turn with them,
-/// so that every pair of choices meets. Of runs that take turns each has every other capacity.
+/// so that every pair of choices meets. Runs that take turns have every other capacity, so that pairs are left out.
 fn cover(salt: usize, inputs: &[Input], mut check: impl FnMut(u32, usize, u32, Input)) {
     for depth in 1..=4u32 {
         if takes_turns() && (salt + depth as usize).is_multiple_of(2) {

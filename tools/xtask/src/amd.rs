@@ -25,8 +25,8 @@ pub fn run(workspace: &Workspace, target: &str, args: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Runs the suite on every chip at every wave; they take turns with algorithms, and with what all do alike, so that each kind,
-/// type, capacity, size and input meets each of them.
+/// Runs the suite on every chip at every wave; they take turns with algorithms, and with what all do alike: each such kernel
+/// runs on one of them.
 pub fn run_in_turns(workspace: &Workspace, args: &[String]) -> Result<Report> {
     execute(workspace, &oracle::all(), args, true, &|name| {
         name != conformance::REPEATED

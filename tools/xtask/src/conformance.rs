@@ -47,9 +47,8 @@ pub const REPEATED: &str = "endurance";
 
 /// Runs the suite on lavapipe at each of its subgroup sizes.
 ///
-/// What depends on the size runs at each of them; the algorithms, whose cases are many, take turns
-/// with the sizes, in such a way that each kind, type, capacity and input meets each size. What repeats kernels runs at
-/// one size.
+/// What depends on the size runs at each of them; the algorithms, whose cases are many, and what is the same at each size
+/// take turns with the sizes: each kernel runs at one. What repeats kernels runs at one size.
 pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report> {
     lavapipe::is_there()?;
     let suite = Suite::build(workspace)?;

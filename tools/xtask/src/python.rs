@@ -70,7 +70,13 @@ pub fn run(
     let reports = reports.into_inner().expect("nothing panics");
     let counts = reports.iter().map(|(arch, (counts, _))| {
         let counts = counts.iter().map(|(what, count)| format!("{count} {what}"));
-        format!("{} on {arch}", counts.collect::<Vec<_>>().join(", "))
+        let counts = counts.collect::<Vec<_>>().join(", ");
+        let counts = if counts.is_empty() {
+            "nothing ran"
+        } else {
+            &counts
+        };
+        format!("{counts} on {arch}")
     });
     Ok(Report {
         counts: counts.collect::<Vec<_>>().join("; "),
