@@ -6,6 +6,7 @@
 //! | a `memref.subview` or a `memref.reinterpret_cast`, against its buffer | as an index: what is accessed by it |
 //! | the divisor of an integer division or remainder, against 0 | the divisor is 1 |
 //! | a signed division of the least number, by −1 | the divisor is 1 |
+//! | these in a combiner: nothing is asserted, as which elements meet depends on the lowering | the divisor is 1 |
 //! | the digit of a `qd.simt.block.radix_rank`, against `2^radix_bits` | its low bits are ranked |
 //! | the live count of a `qd.grid.for_each`, against 0 | it is taken as 0, as ever |
 //! | the elements of `subgroups(full)`, against the subgroup size | lanes beyond them run the body |
@@ -96,6 +97,9 @@ impl Pass for AddChecks {
                 parts::swap(repeated);
             } else if op.full_name().starts_with(algo::PREFIX) && op.result_count() == 0 {
                 op.set_attr("checked", attributes::unit(qd_dialects::ir::context_of(op)));
+                combiner(op);
+            } else if op.full_name().starts_with(simt::PREFIX) {
+                combiner(op);
             }
         }
         for body in bodies {
@@ -167,7 +171,7 @@ impl<'v, 'c> Checks<'v, 'c> {
 
     fn ops(&mut self, ops: Vec<Op<'c>>) {
         for op in ops {
-            // A combiner is pure.
+            // A combiner is pure: it asserts nothing.
             let is_structured = op.full_name().starts_with("scf.");
             for block in (0..).map_while(|region| op.region_block(region)) {
                 if is_structured {
@@ -183,15 +187,9 @@ impl<'v, 'c> Checks<'v, 'c> {
             self.access(op, buffer);
             return;
         }
-        match op.full_name() {
-            "arith.divui" | "arith.remui" | "arith.ceildivui" | "index.divu" | "index.remu"
-            | "index.ceildivu" => division(op, false),
-            "arith.divsi" | "arith.remsi" | "arith.ceildivsi" | "arith.floordivsi"
-            | "index.divs" | "index.rems" | "index.ceildivs" | "index.floordivs" => {
-                division(op, true);
-            }
-            simt::BlockRadixRank::NAME => digit(simt::BlockRadixRank::cast(op)),
-            _ => {}
+        division(op, assert);
+        if let Some(rank) = simt::BlockRadixRank::of(op) {
+            digit(rank);
         }
     }
 
@@ -293,8 +291,23 @@ fn extent<'b, 'c>(memref: V<'b, 'c>, dimension: usize) -> V<'b, 'c> {
     }
 }
 
-/// Checks an integer division, whose divisor becomes one that has a quotient.
-fn division(op: Op<'_>, is_signed: bool) {
+/// Makes the divisors in a combiner ones that have a quotient, and tells nobody: which elements meet depends on the
+/// lowering, and lanes that hold none are combined, too.
+fn combiner(op: Op<'_>) {
+    for op in op.nested() {
+        division(op, |_, _| {});
+    }
+}
+
+/// Checks an op if it is an integer division, whose divisor becomes one that has a quotient.
+fn division<'c>(op: Op<'c>, assert: impl Fn(V<'_, 'c>, &str)) {
+    let is_signed = match op.full_name() {
+        "arith.divui" | "arith.remui" | "arith.ceildivui" | "index.divu" | "index.remu"
+        | "index.ceildivu" => false,
+        "arith.divsi" | "arith.remsi" | "arith.ceildivsi" | "arith.floordivsi" | "index.divs"
+        | "index.rems" | "index.ceildivs" | "index.floordivs" => true,
+        _ => return,
+    };
     let known = op.operand_values()[1].constant_int();
     let r#type = op.first_result().r#type();
     if element_type(r#type).is_some()

@@ -3,7 +3,7 @@
 //! The runtime owns control words already, at no cost for each call. They have to be 0 when a kernel ends, so the
 //! kernel gets a phase that clears what was scratch, behind its last step.
 //!
-//! Errors: a use of scratch that a plan cannot pass: by a `fill`, a `view` or a `dispatch`.
+//! Errors: a use of scratch that a plan cannot pass: by a `fill`, a `dispatch`, or a view that the host makes.
 //!
 //! Limits: scratch of a constant size, for which control words have room.
 //!
@@ -23,7 +23,10 @@
 //! }
 //! ```
 
-use crate::outline_phases;
+use crate::{
+    expand_views::{COLLAPSE, REINTERPRET, SUBVIEW, is_hosts},
+    outline_phases,
+};
 use qd_dialects::{
     builder::Builder,
     diagnostic::{Diagnostic, Result},
@@ -72,7 +75,12 @@ fn expand<'c>(kernel: Op<'c>) -> Result<'c> {
     for scratch in &scratch {
         let (op, result) = (scratch.op(), scratch.result());
         for (user, _) in result.uses() {
-            if let grid::Fill::NAME | grid::View::NAME | grid::Dispatch::NAME = user.full_name() {
+            let is_refused = match user.full_name() {
+                grid::Fill::NAME | grid::View::NAME | grid::Dispatch::NAME => true,
+                SUBVIEW | REINTERPRET | COLLAPSE => is_hosts(user),
+                _ => false,
+            };
+            if is_refused {
                 let message =
                     "takes an argument of the kernel, or a view of one, but is given scratch";
                 return Err(Diagnostic::at(user, message).note(op.location(), "the scratch"));

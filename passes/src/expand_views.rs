@@ -77,7 +77,8 @@ impl Pass for ExpandViews {
 
 /// Ops that make views, as the host and bodies may.
 pub(crate) const SUBVIEW: &str = "memref.subview";
-const COLLAPSE: &str = "memref.collapse_shape";
+/// See [`SUBVIEW`].
+pub(crate) const COLLAPSE: &str = "memref.collapse_shape";
 /// See [`SUBVIEW`].
 pub(crate) const REINTERPRET: &str = "memref.reinterpret_cast";
 

@@ -318,8 +318,7 @@ def Grid_ControlOp : Grid_Op<"control"> {
     hold any values; the runtime then clears them.
 
     Legal at the top of a kernel, of an `if` or of a `do_while`, where it yields
-    the same words in each iteration. Phases take them as operands, and a single
-    word may be an `if`'s condition; no other op takes them.
+    the same words in each iteration. What takes them is what takes `scratch`.
 
     ```mlir
     %finished = qd.grid.control : memref<1xi32>
@@ -343,8 +342,9 @@ def Grid_ScratchOp : Grid_Op<"scratch"> {
 
     Legal at the top of a kernel, of an `if` or of a `do_while`, where it yields
     the same elements in each iteration. Phases, counts, flags and conditions
-    take it, and algorithms for their results; `fill`, `view` and `dispatch` do
-    not.
+    take it, and algorithms for their results. `fill`, `dispatch` and views that
+    the host makes do not: an element that is a count by itself is `scratch` by
+    itself. A phase may take views of it.
 
     ```mlir
     %pivot = qd.grid.scratch : memref<1xf32>

@@ -5,6 +5,7 @@
 //! | the live count is not negative | it is taken as 0 |
 //! | it is within the capacity and the buffers | it is taken as the least of these |
 //! | scratch has the slots of the formula, for what the buffers and the capacity allow | the runtime refuses an argument that is too short, and this says it of views |
+//! | where there is no count, the values are as many as the keys | the least of these is sorted |
 //! | no buffer that is written is part of the same as another, where `qd.grid.view` says of what each is, or of an argument with `qd.may_alias` that the call gives the same memory | undefined |
 //!
 //! Cost: one launch of one block.
@@ -30,28 +31,38 @@ pub(super) fn check(op: Op<'_>) {
     };
     let depth = algorithm.log256_capacity;
     let counts = of(|role| role == Role::Count);
-    let (Some(depth), Some(count)) = (depth, counts.first().copied()) else {
-        return;
-    };
     let buffers = of(|role| {
         use Role::{Input, Key, Output, Value, Workspace};
         matches!(role, Input | Output | Key | Value | Workspace)
     });
-    let counted = Count::new(&b, count, depth, buffers);
-    let slots = algorithm
-        .scratch
-        .map(|formula| formula.slots(counted.capacity, depth));
+    let counted = (counts.first().zip(depth))
+        .map(|(count, depth)| Count::new(&b, *count, depth, buffers.iter().copied()));
+    let slots = counted.as_ref().zip(algorithm.scratch.zip(depth));
+    let slots = slots.map(|(counted, (formula, depth))| formula.slots(counted.capacity, depth));
     let name = op.full_name();
     let operands = algorithm.operands.iter();
     let used = operands.map(|of| (of.value, !matches!(of.role, Role::Input | Role::Count)));
     let used = Buffers::new(&b, used.collect());
     b.phase("checked", b.index(1), 1, || {
-        let n = count.first();
-        assert(n.sge(0), &format!("the count of '{name}' is not negative"));
-        assert(
-            n.sle(counted.limit()),
-            &format!("the count of '{name}' is within its capacity and its buffers"),
-        );
+        match counted {
+            Some(counted) => {
+                let n = counts[0].first();
+                assert(n.sge(0), &format!("the count of '{name}' is not negative"));
+                assert(
+                    n.sle(counted.limit()),
+                    &format!("the count of '{name}' is within its capacity and its buffers"),
+                );
+            }
+            None => {
+                for (keys, values) in of(|role| role == Role::Key)
+                    .into_iter()
+                    .zip(of(|role| role == Role::Value))
+                {
+                    let text = format!("the values of '{name}' are as many as its keys");
+                    assert(values.len().ge(keys.len()), &text);
+                }
+            }
+        }
         for scratch in of(|role| role == Role::Scratch) {
             if let Some(slots) = slots {
                 let text = format!("the scratch of '{name}' is as long as its formula says");

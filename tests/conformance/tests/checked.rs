@@ -471,3 +471,92 @@ fn parts_of_a_buffer_that_overlap() {
     refused(SWAPPED, data(50, 50, 49), &[extent]);
     report("parts that overlap");
 }
+
+/// Keys and what belongs to them, both parts of one buffer: the keys are its first elements.
+const SORTED: &str = "qd.grid.kernel @main(%a: memref<?xi32>, %n: i32, %first: i32, %m: i32) {
+  %c0 = arith.constant 0 : index
+  %rows = arith.index_cast %n : i32 to index
+  %others = arith.index_cast %m : i32 to index
+  %at = arith.index_cast %first : i32 to index
+  %k = qd.grid.view %a[%c0] [%rows] : memref<?xi32> to memref<?xi32>
+  %v = qd.grid.view %a[%at] [%others] : memref<?xi32> to memref<?xi32>
+  qd.algo.parallel_sort keys(%k : memref<?xi32>) values(%v : memref<?xi32>)
+}";
+
+#[test]
+fn sorts_without_a_count() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    let data = |n, first, m| {
+        vec![
+            Data::I32((0..100).rev().collect()),
+            Data::Number(n),
+            Data::Number(first),
+            Data::Number(m),
+        ]
+    };
+    well(SORTED, data(50, 50, 50));
+    well(SORTED, data(40, 41, 59));
+    let overlap = "the buffers of 'qd.algo.parallel_sort' do not overlap";
+    refused(SORTED, data(50, 49, 50), &[overlap, ":8:3, "]);
+    let few = "the values of 'qd.algo.parallel_sort' are as many as its keys";
+    refused(SORTED, data(50, 97, 3), &[few, ":8:3, ", "3 ≥ 50 is false"]);
+    refused(SORTED, data(50, 100, 0), &[few, "0 ≥ 50 is false"]);
+    report("sorts without a count");
+}
+
+/// Sums of what is not negative, by a combiner that divides as well: of an algorithm, and of each four lanes.
+fn divided(op: &str) -> String {
+    let combiner = format!(
+        "identity [0 : i32] combiner {{
+  ^bb0(%l: i32, %r: i32):
+    %none = arith.constant 0 : i32
+    %quotient = {op} %l, %r : i32
+    %is_less = arith.cmpi slt, %quotient, %none : i32
+    %sum = arith.addi %l, %r : i32
+    %x = arith.select %is_less, %none, %sum : i32
+    qd.yield %x : i32
+  }}"
+    );
+    format!(
+        "qd.grid.kernel @main(%a: memref<64xi32>, %out: memref<1xi32>, %s: memref<?xi32>, %n: memref<i32>, %lanes: memref<64xi32>) {{
+  qd.algo.reduce ins(%a : memref<64xi32>) outs(%out : memref<1xi32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>)
+      log256_max_n = 1 {combiner}
+  %c1 = arith.constant 1 : index
+  qd.grid.phase blocks(%c1) threads(64) {{
+    %t = qd.simt.block.thread_id
+    %own = memref.load %a[%t] : memref<64xi32>
+    %all = qd.simt.reduce_all %own tile(2) : i32 {combiner}
+    memref.store %all, %lanes[%t] : memref<64xi32>
+  }}
+}}"
+    )
+}
+
+/// A combiner tells nothing, as which elements meet depends on the lowering; it stops no process either.
+#[test]
+fn divisions_in_combiners() {
+    let _one = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+    for op in ["arith.divsi", "arith.divui", "arith.remsi"] {
+        let source = divided(op);
+        let numbers: Vec<i32> = (0..64).map(|i| if i % 5 == 0 { 0 } else { i }).collect();
+        let arguments = all([
+            Data::I32(numbers.clone()),
+            Data::I32(vec![0]),
+            Data::I32(vec![0; 100]),
+            Data::Count(64),
+            Data::I32(vec![0; 64]),
+        ]);
+        interpret(&source, any_wave(), &arguments).expect_err("it divides by 0");
+        let subject = Subject::new(source).checked();
+        let Some(ran) = subject.run(any_wave(), &arguments) else {
+            continue;
+        };
+        let ran = ran.unwrap_or_else(|why| panic!("{op}: {why}"));
+        let sum = |numbers: &[i32]| numbers.iter().sum::<i32>();
+        assert_eq!(ran[1].bytes, sum(&numbers).to_ne_bytes(), "{op}");
+        let fours = numbers.chunks(4).flat_map(|four| [sum(four); 4]);
+        let fours: Vec<u8> = fours.flat_map(i32::to_ne_bytes).collect();
+        assert_eq!(ran[4].bytes, fours, "{op}");
+    }
+    report("divisions in combiners");
+}

@@ -2,8 +2,8 @@
 //! The interpreter has the order from the definition; its own bits are those of a stored digest, and so are the target's.
 
 use qd_conformance::{
-    Data, Expect, Subject, affordable, given, interpret, is_vulkan, output, report, scratch, slots,
-    takes_turns, waves,
+    Argument, Data, Expect, Subject, affordable, given, interpret, is_vulkan, output, report,
+    scratch, slots, takes_turns, waves,
 };
 
 const ALGORITHMS: [&str; 3] = ["reduce", "exclusive_scan", "inclusive_scan"];
@@ -209,6 +209,35 @@ fn signs_of_zeros() {
     report("signs of zeros");
 }
 
+/// Sums by key, of `n` elements.
+fn sums_by_key(key: &str, value: &str, n: usize) -> (String, Vec<Argument>) {
+    let source = format!(
+        "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, %ko: memref<?x{key}>,
+                                      %vo: memref<?x{value}>, %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.reduce_by_key add ins(%k, %v : memref<?x{key}>, memref<?x{value}>)
+                     outs(%ko, %vo, %m : memref<?x{key}>, memref<?x{value}>, memref<i32>)
+                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 deterministic
+                 }}"
+    );
+    // Runs of many lengths: shorter than a thread's share, and longer than a tile.
+    let run = |i: usize| if i < n / 3 { i / 7 } else { i / 9000 + n };
+    let keys = match key {
+        "i32" => Data::I32((0..n).map(|i| run(i) as i32).collect()),
+        "i64" => Data::I64((0..n).map(|i| run(i) as i64).collect()),
+        _ => Data::F64((0..n).map(|i| run(i) as f64).collect()),
+    };
+    let arguments = vec![
+        given(keys),
+        given(numbers(value, n, 0, true)),
+        output(key, n, Expect::Prefix(4)),
+        output(value, n, Expect::Prefix(4)),
+        given(Data::Count(-1)),
+        scratch("i32", slots("reduce_by_key", n, 2)),
+        given(Data::Count(n as i32)),
+    ];
+    (source, arguments)
+}
+
 #[test]
 fn by_key() {
     let types = [
@@ -222,32 +251,10 @@ fn by_key() {
             .into_iter()
             .enumerate()
         {
-            let source = format!(
-                "qd.grid.kernel @main(%k: memref<?x{key}>, %v: memref<?x{value}>, %ko: memref<?x{key}>,
-                                      %vo: memref<?x{value}>, %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
-                   qd.algo.reduce_by_key add ins(%k, %v : memref<?x{key}>, memref<?x{value}>)
-                     outs(%ko, %vo, %m : memref<?x{key}>, memref<?x{value}>, memref<i32>)
-                     scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2 deterministic
-                 }}"
-            );
-            // Runs of many lengths: shorter than a thread's share, and longer than a tile.
-            let run = |i: usize| if i < n / 3 { i / 7 } else { i / 9000 + n };
-            let keys = match key {
-                "i32" => Data::I32((0..n).map(|i| run(i) as i32).collect()),
-                "i64" => Data::I64((0..n).map(|i| run(i) as i64).collect()),
-                _ => Data::F64((0..n).map(|i| run(i) as f64).collect()),
-            };
+            let (source, arguments) = sums_by_key(key, value, n);
             Subject::new(source).check(
                 wave(t, s),
-                &[
-                    given(keys),
-                    given(numbers(value, n, 0, true)),
-                    output(key, n, Expect::Prefix(4)),
-                    output(value, n, Expect::Prefix(4)),
-                    given(Data::Count(-1)),
-                    scratch("i32", slots("reduce_by_key", n, 2)),
-                    given(Data::Count(n as i32)),
-                ],
+                &arguments,
                 &format!("reduce_by_key {key} {value}, n = {n}"),
             );
         }
@@ -341,4 +348,27 @@ fn stored_bits_of_the_target() {
         assert_eq!(own, STORED[c][a], "{about}: other bits: {own:#x}");
     }
     report("stored bits");
+}
+
+/// The same of sums by key: of an input, the interpreter's bits and the target's are those that are stored.
+#[test]
+fn stored_bits_by_key() {
+    const N: usize = 16_000;
+    const STORED: [u64; 2] = [0x547e_7c2c_5c9c_e805, 0xdf0f_d2b2_96ee_0132];
+    for (value, stored) in ["f32", "f64"].into_iter().zip(STORED) {
+        let (source, arguments) = sums_by_key("i32", value, N);
+        let defined = interpret(&source, 4, &arguments).expect("it runs");
+        let [sums, found] = [3, 4].map(|at| &defined[at].buffer().expect("a buffer").data);
+        let found = i32::from_ne_bytes(found[..].try_into().expect("a number"));
+        let bytes = sums.len() / N * found as usize;
+        let own = digest(&[sums[..bytes].to_vec()]);
+        assert_eq!(own, stored, "{value}: {own:#x}");
+        let Some(ran) = Subject::new(source).run(wave(0, 0), &arguments) else {
+            continue;
+        };
+        let ran = ran.unwrap_or_else(|why| panic!("{value}: {why}"));
+        let own = digest(&[ran[3].bytes[..bytes].to_vec()]);
+        assert_eq!(own, stored, "{value}: other bits: {own:#x}");
+    }
+    report("stored bits by key");
 }

@@ -26,7 +26,8 @@ const THREADS: i64 = 256;
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>) -> Result<'c> {
     let sort = ParallelSort::of(b, op);
     b.phase("parallel_sort", b.index(1), THREADS, || {
-        let n = sort.keys.len();
+        // Values that are too few are undefined, and found by `checked`: nothing is written behind them.
+        let n = (sort.values).map_or(sort.keys.len(), |values| sort.keys.len().min(values.len()));
         let (zero, one) = (b.index(0), b.index(1));
         // The number of powers of two below n.
         let stages = b.i32(64) - b.clz((n.max(1) - 1).to_i64());

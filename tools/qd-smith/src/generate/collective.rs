@@ -70,6 +70,33 @@ const COMBINERS: &[Combiner] = &[
         ],
         yields: &[7, 4],
     },
+    // The same of narrow types: the last that is not 0, and how many are not, of the least bits.
+    Combiner {
+        types: &[Ty::I8, Ty::I16],
+        identities: "0 : i8, 0 : i16",
+        ops: &[
+            ("arith.addi", "", &[1, 3], Ty::I16),
+            ("arith.constant", "value = 0 : i8", &[], Ty::I8),
+            ("arith.cmpi", "predicate = 1 : i64", &[2, 5], Ty::I1),
+            ("arith.select", "", &[6, 2, 0], Ty::I8),
+        ],
+        yields: &[7, 4],
+    },
+    // The last that is not 0, times its quotient by itself: a division by what is never 0.
+    Combiner {
+        types: &[Ty::I16],
+        identities: "0 : i16",
+        ops: &[
+            ("arith.constant", "value = 0 : i16", &[], Ty::I16),
+            ("arith.constant", "value = 1 : i16", &[], Ty::I16),
+            ("arith.cmpi", "predicate = 1 : i64", &[1, 2], Ty::I1),
+            ("arith.select", "", &[4, 1, 3], Ty::I16),
+            ("arith.divui", "", &[5, 5], Ty::I16),
+            ("arith.muli", "", &[6, 5], Ty::I16),
+            ("arith.select", "", &[4, 7, 0], Ty::I16),
+        ],
+        yields: &[8],
+    },
     // Affine maps in the halves of a word.
     Combiner {
         types: &[Ty::I32],
