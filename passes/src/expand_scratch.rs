@@ -96,16 +96,24 @@ fn expand<'c>(kernel: Op<'c>) -> Result<'c> {
     for (scratch, words) in scratch.iter().zip(&words) {
         scratch.op().replace_with(&[*words]);
     }
-    clear(kernel, InsertionPoint::End(body), &words);
+    let b = Builder::new(
+        context_of(kernel),
+        kernel.location(),
+        InsertionPoint::End(body),
+    );
+    clear(&b, &words);
     Ok(())
 }
 
 /// A phase that sets words to 0.
-fn clear<'c>(kernel: Op<'c>, at: InsertionPoint<'c>, words: &[Value<'c>]) {
-    let b = Builder::new(context_of(kernel), kernel.location(), at);
+fn clear<'c>(b: &Builder<'c>, words: &[Value<'c>]) {
     b.phase("clear_scratch", b.index(1), THREADS, || {
         let thread = b.thread_id();
         for words in words {
+            // A target that has no such type says where it is asked for.
+            if let Some(made) = words.defining_op() {
+                b.set_location(made.location());
+            }
             let words = b.v(*words);
             let zero = b.zero(element_type(words.ty()).expect("a buffer"));
             b.for_(thread, words.len(), b.index(THREADS), [], |i, []| {

@@ -16,7 +16,7 @@ qd.grid.kernel @main(%n: memref<1xi32> {qd.name = "n"}, %scratch: memref<?xi32> 
   qd.grid.for_each "check" %i to %c1 {
     %count = memref.load %n[%i] : memref<1xi32>
     %elements = arith.index_cast %count : i32 to index
-    %slots = qd.algo.scratch_slots exclusive_scan %elements, 3
+    %slots = qd.algo.scratch_slots reduce %elements, 3
     %number = arith.index_cast %slots : index to i32
     memref.store %number, %needed[%i] : memref<1xi32>
     %fits = arith.cmpi ule, %slots, %there : index

@@ -266,12 +266,16 @@ fn examples() -> PathBuf {
 /// No test runs code for Metal. That there is some does not depend on the target under test.
 #[test]
 fn programs_translate_for_metal() {
-    let mut all = files(&examples().join("reference"));
-    all.extend(files(&examples().join("flights")));
-    for path in all {
+    let folders = ["reference", "flights", "c"];
+    for path in folders
+        .map(|folder| files(&examples().join(folder)))
+        .concat()
+    {
         let source = fs::read_to_string(&path).expect("a file");
-        if let Err(error) = qd_frontend::compile_text(&source, "metal") {
-            panic!("{}: {error}", path.display());
+        for target in ["metal", "metal,checked"] {
+            if let Err(error) = qd_frontend::compile_text(&source, target) {
+                panic!("{}, {target}: {error}", path.display());
+            }
         }
     }
 }

@@ -517,6 +517,53 @@ fn grouped(element: &str, n: usize) -> Data {
     }
 }
 
+/// Structs of mixed types, as rows of what they are made of: bytes, halves of words, and floats of two bytes.
+#[test]
+fn rows_of_narrow_elements() {
+    for (t, (element, row)) in [("i8", 7), ("i16", 3), ("f16", 2), ("bf16", 5)]
+        .into_iter()
+        .enumerate()
+    {
+        let wave = waves()[t % waves().len()];
+        let rows = format!("memref<?x{row}x{element}>");
+        let op = ["select", "partition"][t % 2];
+        let source = format!(
+            "qd.grid.kernel @main(%a: {rows}, %f: memref<?xi32>, %o: {rows}, %runs: memref<i32>, \
+             %k: memref<?xi16>, %tk: memref<?xi16>, %v: {rows}, %tv: {rows}, %s: memref<?xi32>, %n: memref<i32>) {{
+               qd.algo.{op} ins(%a, %f : {rows}, memref<?xi32>) outs(%o, %runs : {rows}, memref<i32>) \
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+               qd.algo.sort keys(%k, %tk : memref<?xi16>, memref<?xi16>) values(%v, %tv : {rows}, {rows}) \
+             scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 2
+             }}"
+        );
+        for n in sizes() {
+            let flags = (0..n).map(|i| i32::from(i % 3 == 0 || i % 7 == 2));
+            let structs = |salt| generate(element, Input::Random, n * row, salt).rows(row);
+            let made = |expect| Argument {
+                data: structs(3),
+                expect,
+            };
+            Subject::new(&source).check(
+                wave,
+                &[
+                    given(structs(1)),
+                    given(Data::I32(flags.collect())),
+                    made(Expect::Written),
+                    given(Data::Count(0)),
+                    given(generate("i16", Input::Random, n, 1)),
+                    output("i16", n, Expect::Ignored),
+                    given(structs(2)),
+                    made(Expect::Ignored),
+                    scratch("i32", slots("sort", n, 2).max(slots("select", n, 2))),
+                    given(Data::Count(n as i32)),
+                ],
+                &format!("{op} and sort of {row} x {element}, n = {n}"),
+            );
+        }
+    }
+    report("rows of narrow elements");
+}
+
 /// Of `select`, `partition` and `unique`.
 #[test]
 fn compactions() {
