@@ -144,7 +144,8 @@ fn compile(text: &str, target: &str) -> Result<Main, String> {
 /// How a target may tell of a fault that the interpreter ended in, where the program is meant to have it.
 fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
     const WITHIN: &str = "is within its capacity and its buffers";
-    const OF_CHECKS: [(&str, &[&str]); 9] = [
+    const DIVIDES: &[&str] = &["the divisor of 'arith.", "does not overflow"];
+    const OF_CHECKS: [(&str, &[&str]); 10] = [
         // Of a view outside of phases, the launch tells it.
         (
             " with stride ",
@@ -158,10 +159,12 @@ fn told(program: &Program, fault: &str) -> Option<&'static [&'static str]> {
             &["is within the buffer that it is of", " bytes of argument '"],
         ),
         ("is out of bounds: index", &["is within the extent"]),
-        ("divides by zero", &["the divisor of 'arith."]),
+        // Other threads may go wrong in the other way.
+        ("divides by zero", DIVIDES),
+        ("divides the smallest integer by -1", DIVIDES),
         ("has a negative count", &["is not negative"]),
         ("more than its capacity", &[WITHIN]),
-        ("elements, but '", &[WITHIN]),
+        ("elements, but '", &[WITHIN, "are as many as its keys"]),
         // Of the elements that there are; the interpreter says it of those that are counted.
         (
             "slots of scratch, but needs",

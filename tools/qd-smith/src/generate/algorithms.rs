@@ -521,8 +521,16 @@ impl Generator<'_> {
         };
         let mut operands = vec![self.part_at_hand(keys)];
         if self.random.bool() {
-            let values = self.belonging_to(keys, operands[0]);
-            operands.push(values);
+            let (values, of) = self.belonging_to(keys, operands[0]);
+            let most = self.most();
+            operands.push(match most > 0 && self.may_fail(2) {
+                false => values,
+                true => {
+                    let fewer = self.random.usize(0..most) as i64;
+                    let [first, length] = [0, fewer].map(|n| self.constant(Ty::Index, n));
+                    self.part_of(values, of, first, length)
+                }
+            });
         }
         let is_unsigned = !ty.is_float() && self.random.bool();
         let properties = if is_unsigned { "is_unsigned" } else { "" };
@@ -530,7 +538,7 @@ impl Generator<'_> {
     }
 
     /// Values for the keys in a buffer or part of it: copies of them, or any where the keys are made different.
-    fn belonging_to(&mut self, keys: usize, from: Value) -> Value {
+    fn belonging_to(&mut self, keys: usize, from: Value) -> (Value, Ty) {
         let Buffer { ty, class, .. } = self.buffers[keys];
         let is_copy = ty.is_float() || ty.bits() < 16 || self.random.bool();
         let of = if is_copy { ty } else { self.element() };
@@ -554,7 +562,7 @@ impl Generator<'_> {
             }
         });
         self.push_with(grid::ForEach::NAME, "", &[length], &[], vec![body]);
-        to
+        (to, of)
     }
 
     /// By a kind, or by a region that combines one value.

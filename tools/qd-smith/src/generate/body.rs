@@ -113,11 +113,22 @@ impl Generator<'_> {
         does
     }
 
-    /// By a number that may be 0.
+    /// By a number that may be 0, or −1.
     fn division(&mut self) {
-        let op = ["arith.divui", "arith.remui"][self.random.usize(0..2)];
-        let [one, other] = [(); 2].map(|()| self.find(Ty::I32, Level::Varying));
-        let result = self.op(op, "", &[one, other], Ty::I32);
+        let ops = [
+            "divui",
+            "remui",
+            "ceildivui",
+            "divsi",
+            "remsi",
+            "ceildivsi",
+            "floordivsi",
+        ];
+        let op = format!("arith.{}", ops[self.random.usize(0..ops.len())]);
+        let types = [Ty::I8, Ty::I16, Ty::I32, Ty::I64];
+        let ty = types[self.random.usize(0..types.len())];
+        let [one, other] = [(); 2].map(|()| self.find(ty, Level::Varying));
+        let result = self.op(&op, "", &[one, other], ty);
         self.scope.push(result);
     }
 

@@ -439,8 +439,8 @@ impl Generator<'_> {
     /// One element: a buffer of rank 0 or of one element, or an element of a longer one.
     pub(super) fn word(&mut self, ty: Ty, contents: Contents) -> Value {
         let may_be_rank_0 = matches!(ty, Ty::I32 | Ty::I64);
-        match self.random.usize(0..4) {
-            0 => {
+        match (self.random.usize(0..5), contents) {
+            (0, _) => {
                 let many = self.random.usize(1..6);
                 let buffer = self.parameter(ty, Some(many), contents, Comparison::Same);
                 let place = self.random.usize(0..many);
@@ -449,7 +449,14 @@ impl Generator<'_> {
                 self.push(grid::View::NAME, "", &[buffer, place], &[element]);
                 element
             }
-            1 | 2 if may_be_rank_0 => self.parameter(ty, None, contents, Comparison::Same),
+            (1 | 2, _) if may_be_rank_0 => self.parameter(ty, None, contents, Comparison::Same),
+            // The runtime's own, which holds nothing before.
+            (4, Contents::Constant(number)) => {
+                let word = self.memory(format!("memref<1x{ty}>"));
+                self.push(grid::Scratch::NAME, "", &[], &[word]);
+                self.set_word_to(word, |this, _| this.constant(ty, number));
+                word
+            }
             _ => self.fixed_parameter(ty, 1, contents, Comparison::Same),
         }
     }
