@@ -5,15 +5,17 @@ import inspect
 import math
 import re
 import sys
+import types
 
 from qd import _block, _subgroup
 from qd._algorithms import MOST_LEVELS, AlgorithmFunc, SlotsFunc, check_depth
 from qd._dtypes import DataType
 from qd._expressions import MISSING, Expressions
 from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
+from qd._indices import Indices
 from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable, is_number, is_variable
+from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -75,6 +77,8 @@ class Calls(Expressions):
             return self._shared(node)
         if is_plain(callee):
             return self._of_python(node, callee)
+        if isinstance(callee, types.MethodType) and isinstance(callee.__self__, Indices):
+            return self._of_indices(node, callee)
         operation = callee if isinstance(callee, Operation) else None
         if operation is None and callable(callee) and getattr(callee, "__hash__", None):
             operation = BUILTINS.get(callee)
@@ -378,7 +382,7 @@ class Calls(Expressions):
         dtype = self.signature.scalar(annotation)
         kind = NdarrayType.of(annotation, self.signature.defaults)
         self._check_parameter(node, f"'{name}' of '{func.__name__}'", kind, dtype, argument)
-        if type(argument) is tuple and (name in self.assigned(func) or name in self._in_part_assigned(func)):
+        if is_tuple(argument) and (name in self.assigned(func) or name in self._in_part_assigned(func)):
             return self.declared_as(node, name, argument)
         if not isinstance(argument, Value) and not is_number(argument):
             return argument
@@ -610,7 +614,7 @@ class Calls(Expressions):
         if isinstance(place, ast.Name):
             return self.lookup(place.id)
         around = self.variable_at(place.value) if isinstance(place, ast.Subscript) else MISSING
-        if type(around) is not tuple or not is_variable(around):
+        if not is_tuple(around) or not is_variable(around):
             return MISSING
         number = self.expression(place.slice)
         if isinstance(number, Value):
@@ -659,6 +663,18 @@ class Calls(Expressions):
         result = values[0]
         for value in values[1:]:
             result = self.binary(node, operation.name, result, value, on_host=True)
+        return result
+
+    def _of_indices(self, node, method):
+        """What a method of a vector of indices is: its sum, or its least or greatest member."""
+        name, members = method.__name__, method.__self__
+        if node.args or node.keywords:
+            raise self.error(QuadrantsTypeError, node, f"'{name}' of a vector of indices takes no arguments")
+        if not any(isinstance(each, Value) for each in members):
+            return method()
+        result, *others = [self.lift(node, each) for each in members]
+        for each in others:
+            result = self.operated(node, "+" if name == "sum" else name, result, each, on_host=True)
         return result
 
     def _operation(self, node, operation):

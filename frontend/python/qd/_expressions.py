@@ -9,9 +9,10 @@ from qd import _core
 from qd._checks import Check
 from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
+from qd._indices import Indices, paired
 from qd._limits import Host
 from qd._storage import Field, Ndarray
-from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves, plain
+from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable, leaves, plain
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
@@ -133,8 +134,8 @@ class Expressions:
 
     def _present(self, node, found):
         """The present value of a name; of a tuple those of its variables."""
-        if isinstance(found, tuple):
-            return tuple(self._present(node, each) for each in found)
+        if is_tuple(found):
+            return type(found)(self._present(node, each) for each in found)
         if not isinstance(found, (Variable, Spanning)):
             return found
         if isinstance(found, Variable) and found.task != self.task:
@@ -274,6 +275,8 @@ class Expressions:
             return self.literal(node, value)
         if isinstance(value, Array):
             raise self.error(QuadrantsTypeError, node, "an array is no scalar: it wants an index")
+        if isinstance(value, Indices):
+            raise self.error(QuadrantsTypeError, node, "a vector of indices is no scalar: it wants an index")
         name = type(value).__name__
         if value is None or isinstance(value, (str, bytes)):
             raise self.error(QuadrantsTypeError, node, f"'{name}' is no type of a value that a kernel computes with")
@@ -374,6 +377,7 @@ class Expressions:
             raise self.later(node.slice, "a slice in a kernel")
         given = self.expression(node.slice)
         indices = () if given is None else given if isinstance(given, tuple) else (given,)
+        indices = [one for each in indices for one in (each if isinstance(each, Indices) else (each,))]
         rank = len(array.shape)
         if len(indices) != rank:
             message = f"an array of {rank} dimension{'s' * (rank != 1)} takes as many indices, and not {len(indices)}"
@@ -410,9 +414,31 @@ class Expressions:
         self.ask(node, "assert_holds", condition.number, text + where)
 
     def on_BinOp(self, node):
-        """Of numbers that are known while tracing another such one: a template, or a type, may be given it."""
-        a, b = self.expression(node.left), self.expression(node.right)
+        a, b = self.operand(node.left), self.operand(node.right)
         name = _BINARY.get(type(node.op), type(node.op).__name__)
+        return self.by_members(node, a, b, lambda a, b: self.of_scalars(node, name, a, b))
+
+    def operand(self, node):
+        """What an operand is. A list that is written out has values for a vector of indices, as a tuple has."""
+        return self.on_Tuple(node) if isinstance(node, ast.List) else self.expression(node)
+
+    def by_members(self, node, a, b, compute):
+        """What is computed of two operands; where one is a vector of indices, of each of its members."""
+        if not isinstance(a, Indices) and not isinstance(b, Indices):
+            return compute(a, b)
+        try:
+            pairs = paired(a, b)
+        except ValueError as error:
+            message = str(error)
+        else:
+            made = Indices(compute(*pair) for pair in pairs)
+            if any(each.dtype.is_real if isinstance(each, Value) else isinstance(plain(each), float) for each in made):
+                raise self.later(node, "a vector of reals")
+            return made
+        raise self.error(QuadrantsTypeError, node, message)
+
+    def of_scalars(self, node, name, a, b):
+        """Of numbers that are known while tracing another such one: a template, or a type, may be given it."""
         known = of_numbers(name, a, b) if is_number(a) and is_number(b) and name in _BINARY.values() else None
         if known is not None:
             return known
@@ -442,6 +468,11 @@ class Expressions:
 
     def on_UnaryOp(self, node):
         operand = self.expression(node.operand)
+        if isinstance(operand, Indices) and not isinstance(node.op, ast.Not):
+            return Indices(self._of_scalar(node, each) for each in operand)
+        return self._of_scalar(node, operand)
+
+    def _of_scalar(self, node, operand):
         if isinstance(node.op, (ast.USub, ast.UAdd)) and is_number(operand) and not isinstance(operand, bool):
             return -plain(operand) if isinstance(node.op, ast.USub) else operand
         operand = self.lift(node.operand, operand)
@@ -456,15 +487,23 @@ class Expressions:
                 names = {ast.Is: "is", ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
                 message = f"Operator \"{names[type(op)]}\" in Quadrants scope is not supported"
                 raise self.error(QuadrantsSyntaxError, node, message)
-        left = self.value(node.left)
-        return self._compared(node, left, node.ops, node.comparators)
+        return self._compared(node, self.operand(node.left), node.ops, [node.left, *node.comparators])
 
-    def _compared(self, node, left, ops, comparators):
-        right = self.value(comparators[0])
-        first = self.binary(node, _COMPARE[type(ops[0])], left, right)
+    def _compared(self, node, left, ops, operands):
+        """What comparisons in a row are, of operands of which the first is known."""
+        right = self.operand(operands[1])
+
+        def compared(a, b):
+            return self.binary(node, _COMPARE[type(ops[0])], self.lift(operands[0], a), self.lift(operands[1], b))
+
+        first = self.by_members(node, left, right, compared)
+        if len(node.ops) == 1:
+            return first
+        if isinstance(first, Indices):
+            raise self.later(node, "a row of comparisons of vectors")
         if len(ops) == 1:
             return first
-        return self.logic(node, "and", first, lambda: self._compared(node, right, ops[1:], comparators[1:]))
+        return self.logic(node, "and", first, lambda: self._compared(node, right, ops[1:], operands[1:]))
 
     def on_BoolOp(self, node):
         name = "and" if isinstance(node.op, ast.And) else "or"

@@ -9,6 +9,7 @@ import typing
 from collections.abc import Callable
 from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+from qd._indices import Indices
 from qd._source import check_function, source_of
 from qd.exception import QuadrantsRuntimeError, QuadrantsSyntaxError, QuadrantsTypeError
 
@@ -371,7 +372,7 @@ class ndrange:
 
 
 class grouped:
-    """What a loop goes over, with its indices as one tuple, `I` of `a[I]` and `I[0]`: an `ndrange`, or an array."""
+    """What a loop goes over, with its indices as one vector, `I` of `a[I]`, `a[I + 1]` and `I[0]`: an `ndrange`, or an array."""
 
     def __init__(self, x):
         if not isinstance(x, ndrange) and not isinstance(getattr(x, "shape", None), tuple):
@@ -380,9 +381,9 @@ class grouped:
 
     def __iter__(self):
         if isinstance(self.x, ndrange):
-            return iter(self.x)
+            return map(Indices, self.x)
         offset = getattr(self.x, "offset", None) or (0,) * len(self.x.shape)
-        return itertools.product(*(range(first, first + extent) for first, extent in zip(offset, self.x.shape)))
+        return map(Indices, itertools.product(*(range(first, first + extent) for first, extent in zip(offset, self.x.shape))))
 
     def __len__(self):
         return len(self.x) if isinstance(self.x, ndrange) else math.prod(self.x.shape)

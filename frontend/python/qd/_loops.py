@@ -5,6 +5,7 @@ import ast
 from qd._dtypes import BY_NAME
 from qd._expressions import MISSING
 from qd._functions import Func, Getter, Method, axes_of, grouped, ndrange
+from qd._indices import Indices
 from qd._limits import Limit
 from qd._statements import SEVERAL, Statements, jumps
 from qd._storage import MOST_ELEMENTS
@@ -92,7 +93,7 @@ class Loops(Statements):
             raise self.error(QuadrantsValueError, node.iter, message)
 
     def _over(self, node):
-        """What a loop goes over, and whether its indices are one tuple."""
+        """What a loop goes over, and whether its indices are one vector."""
         is_grouped = isinstance(node.iter, ast.Call) and self.callee(node.iter) is grouped
         return (self._only(node.iter) if is_grouped else node.iter), is_grouped
 
@@ -127,7 +128,7 @@ class Loops(Statements):
         if iterated is range:
             raise self.error(QuadrantsTypeError, call, "qd.grouped takes qd.ndrange(…), or an array, and no range")
         if isinstance(node.target, SEVERAL):
-            message = f"a loop over qd.grouped(…) has one variable, which is a tuple, and not {len(node.target.elts)}"
+            message = f"a loop over qd.grouped(…) has one variable, which is a vector, and not {len(node.target.elts)}"
             raise self.error(QuadrantsSyntaxError, node.target, message)
 
     def _axes(self, call, count):
@@ -199,7 +200,7 @@ class Loops(Statements):
         if indices is not None:
             _, is_grouped = self._over(node)
             if is_grouped:
-                self._declare(node.target, node.target.id, tuple(indices[axis] for axis in sorted(indices)))
+                self._declare(node.target, node.target.id, Indices(indices[axis] for axis in sorted(indices)))
             else:
                 for axis, target in enumerate(_targets(node)):
                     self._declare(target, target.id, indices[axis])

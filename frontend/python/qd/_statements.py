@@ -5,9 +5,10 @@ import ast
 from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
 from qd._functions import loop_config
+from qd._indices import Indices
 from qd._operations import ASSIGNING
 from qd._storage import Field
-from qd._values import Array, Spanning, Value, Variable, is_number, is_variable, leaves
+from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable, leaves
 from qd.exception import QuadrantsSyntaxError, QuadrantsTypeError
 
 
@@ -156,11 +157,11 @@ class Statements(Calls):
             self.frame.scopes[-1][target.id] = value
             return
         if any(getattr(each, "is_pending", False) for each in leaves(known)):
-            value = value if type(value) is tuple else self.lift(node, value)
+            value = value if is_tuple(value) else self.lift(node, value)
             scope = next(scope for scope in reversed(self.frame.scopes) if target.id in scope)
             scope[target.id] = self._settled(target, known, value, node)
             return
-        if type(value) is tuple:
+        if is_tuple(value):
             self._assign_tuple(target, known, value, node)
             return
         value = self.lift(node, value)
@@ -174,15 +175,15 @@ class Statements(Calls):
 
     def _settled(self, target, pending, value, node):
         """What a name is from its first assignment on, which says of what types its variables are."""
-        if isinstance(pending, tuple) and type(value) is tuple and len(pending) == len(value):
-            return tuple(self._settled(target, *pair, node) for pair in zip(pending, value))
+        if isinstance(pending, tuple) and is_tuple(value) and len(pending) == len(value):
+            return type(value)(self._settled(target, *pair, node) for pair in zip(pending, value))
         if isinstance(pending, Variable) and (isinstance(value, Value) or is_number(value)):
             value = self.lift(node, value)
             self.ask(target, "settle", pending.number, value.number, value.number)
             self.ask(target, "set", pending.number, value.number)
             return Variable(pending.number, self.task)
         # How many variables it is shows only here. In a branch they would end with it.
-        if type(value) is tuple and self.depth > min(each.depth for each in leaves(pending)):
+        if is_tuple(value) and self.depth > min(each.depth for each in leaves(pending)):
             raise self.later(target, "':=' of a tuple that is not written out, where it may be skipped or repeated,")
         return self.declared_as(target, target.id, value)
 
@@ -200,7 +201,7 @@ class Statements(Calls):
 
     def _set_member(self, target, variable, value, node):
         """Sets a variable that is a member of a tuple."""
-        if isinstance(variable, tuple) and type(value) is tuple:
+        if isinstance(variable, tuple) and is_tuple(value):
             self._assign_tuple(target, variable, value, node)
         elif isinstance(variable, (Variable, Spanning)):
             self.write(target, variable, self.lift(node, value))
@@ -220,8 +221,8 @@ class Statements(Calls):
 
     def declared_as(self, node, name, value, spans=False):
         """A new variable of a value; of a tuple one for each that is in it. Objects of Python stay what they are."""
-        if type(value) is tuple:
-            return tuple(self.declared_as(node, name, each, spans) for each in value)
+        if is_tuple(value):
+            return type(value)(self.declared_as(node, name, each, spans) for each in value)
         if not isinstance(value, Value) and not is_number(value):
             return value
         value = self.lift(node, value)
@@ -235,8 +236,8 @@ class Statements(Calls):
 
     def kept(self, node, name, value):
         """What later tasks have of something that a task computes: what any of them can compute is as it is."""
-        if type(value) is tuple:
-            return tuple(self.kept(node, name, each) for each in value)
+        if is_tuple(value):
+            return type(value)(self.kept(node, name, each) for each in value)
         if isinstance(value, Variable):
             value = self.read(node, value)
         return self.spanning(node, name, value) if isinstance(value, Value) and not value.is_pure else value
@@ -282,6 +283,9 @@ class Statements(Calls):
         name = _BINARY.get(type(node.op), type(node.op).__name__)
         if isinstance(node.target, ast.Name):
             known = self.lookup(node.target.id)
+            if isinstance(known, Indices) and is_variable(known):
+                self._augment(node, name, known)
+                return
             if isinstance(known, Spanning) and name in ASSIGNING:
                 self.atomic(node, name, known, self.value(node.value))
                 return
@@ -303,6 +307,16 @@ class Statements(Calls):
         old = self.value(node.target) if is_kept else self.made(node.target, "load", array.number, index.number)
         new = self.operated(node, name, old, self.value(node.value))
         self.ask(node, "store", array.number, index.number, new.number)
+
+    def _augment(self, node, name, known):
+        """`+=` and the like of a vector of indices, which is that of each of its variables."""
+        if isinstance(known[0], Spanning) and name in ASSIGNING:
+            given = self.operand(node.value)
+            self.by_members(node, known, given, lambda variable, each: self.atomic(node, name, variable, self.lift(node.value, each)))
+            return
+        old, given = self.expression(node.target), self.operand(node.value)
+        new = self.by_members(node, old, given, lambda a, b: self.operated(node, name, a, self.lift(node.value, b)))
+        self._assign_tuple(node.target, known, new, node.value)
 
     def do_If(self, node):
         if self.is_static(node.test):

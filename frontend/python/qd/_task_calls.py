@@ -13,7 +13,7 @@ from qd._functions import STATIC, Bundle, Frame, Func, Method, Plain, is_plain
 from qd._loops import Loops
 from qd._operations import ASSIGNING, ATOMICS, BUILTINS, VOLATILE_LOAD, Operation
 from qd._statements import SEVERAL
-from qd._values import Array, Spanning, Value, Variable, leaves
+from qd._values import Array, Spanning, Value, Variable, is_tuple, leaves
 
 # Expressions with names of their own.
 _OWN_NAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -133,7 +133,7 @@ class TaskCalls(Loops):
             if isinstance(node, ast.Attribute):
                 return getattr(around, node.attr, MISSING)
             number = node.slice.value
-            return around[number] if type(around) is tuple and isinstance(number, int) and number < len(around) else MISSING
+            return around[number] if is_tuple(around) and isinstance(number, int) and number < len(around) else MISSING
         called = self.called(node) if isinstance(node, ast.Call) else None
         if called is None or called[0] in self._looked_into or not called[0].has_source:
             return MISSING
@@ -208,7 +208,7 @@ class TaskCalls(Loops):
             elif isinstance(each, ast.Call):
                 self.frame.changed.update(self.assigned_by(each))
                 # An array is the same one when its elements are others.
-                self.frame.changed.update(name for name in self.in_part_assigned_by(each) if type(self.lookup(name)) is tuple)
+                self.frame.changed.update(name for name in self.in_part_assigned_by(each) if is_tuple(self.lookup(name)))
 
     # Several targets, of which some have such calls.
 

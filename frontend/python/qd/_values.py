@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from qd._dtypes import DataType
+from qd._indices import Indices
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +78,14 @@ def plain(number):
     return number.item() if hasattr(number, "item") else number
 
 
+def is_tuple(value):
+    """Whether it is a tuple that has a value for each of its members in kernels, too. Others that have names are objects of Python."""
+    return type(value) in (tuple, Indices)
+
+
 def leaves(value):
     """A value, or those in a tuple."""
-    if type(value) is not tuple:
+    if not is_tuple(value):
         yield value
         return
     for each in value:
