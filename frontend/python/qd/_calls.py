@@ -13,7 +13,7 @@ from qd._dtypes import DataType
 from qd._expressions import MISSING, Expressions
 from qd._functions import MOST_CALLS, STATIC, Above, Baked, Bundle, Frame, Func, Method, Plain, is_plain, is_template
 from qd._indices import Indices
-from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, SELECT, SIGNS, VOLATILE_LOAD, Operation
+from qd._operations import ATOMICS, BIT_CAST, BUILTINS, CAS, MAX, MIN, OF_BITS, SELECT, SIGNS, VOLATILE_LOAD, Operation
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable
 from qd.exception import (
@@ -587,10 +587,10 @@ class Calls(Expressions):
         variable, array, index = self._place(node, operation, place, message)
         if variable is not None:
             return self._alone(node, operation, place, variable, given)
-        values = [self.value(each).number for each in given]
+        values = [self.value(each) for each in given]
         if operation is CAS:
-            return self.made(node, "compare_exchange", array.number, index.number, *values)
-        return self.made(node, "atomic", SIGNS[operation.name], array.number, index.number, *values)
+            return self.made(node, "compare_exchange", array.number, index.number, *(value.number for value in values))
+        return self.combined(node, SIGNS[operation.name], array, index.number, *values)
 
     def _place(self, node, operation, place, message):
         """A variable that one thread alone has, or an array and an index, None for what it is not."""
@@ -645,13 +645,26 @@ class Calls(Expressions):
             same = self.binary(node, "==", old, new)
             new = self.made(node, "select", same.number, desired[0].number, old.number)
         elif sign != "exchange":
-            new = self.binary(node, sign, old, new)
+            new = self.binary(node, self._of_type(node, sign, old.dtype, new), old, new)
         self.write(place, variable, new)
         return old
 
+    def combined(self, node, sign, array, index, value):
+        """Combines a value into an element; the old value."""
+        return self.made(node, "atomic", self._of_type(node, sign, array.dtype, value), array.number, index, value.number)
+
+    def _of_type(self, node, sign, dtype, value):
+        """The sign of an atomic of a type. Sums of bits are of bits alone: `x + 1` is an `i32`, which as a `u1` is whether it is 0, and
+        that no operation of bits says."""
+        if dtype.name != "u1" or sign not in OF_BITS:
+            return sign
+        if value.dtype != dtype:
+            raise self.error(QuadrantsTypeError, node, f"an atomic '{sign}' of a 'u1' takes a 'u1', and not '{value.dtype}': cast it")
+        return OF_BITS[sign]
+
     def atomic(self, node, sign, variable, value):
         """Combines a value into a variable that several tasks have."""
-        return self.made(node, "atomic", sign, variable.array.number, self.ask(node, "integer", 0, "i32"), value.number)
+        return self.combined(node, sign, variable.array, self.ask(node, "integer", 0, "i32"), value)
 
     def _extreme(self, node, operation):
         """The least or the greatest of any number of values."""

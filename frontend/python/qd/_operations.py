@@ -44,6 +44,8 @@ SIGNS = {
 CAS = Operation("atomic_cas", "x expected desired")
 ATOMICS = {**{name: Operation(name, "x y") for name in SIGNS}, CAS.name: CAS}
 VOLATILE_LOAD = Operation("volatile_load", "x")
+# What sums and products of bits are, which wrap as all integers do.
+OF_BITS = {"+": "^", "-": "^", "*": "&"}
 # Those that `+=` and the like are.
 ASSIGNING = ("+", "-", "&", "|", "^")
 

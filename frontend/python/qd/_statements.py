@@ -300,7 +300,7 @@ class Statements(Calls):
         array = self._array(node.target)
         index = self.index(node.target, array)
         if name in ASSIGNING:
-            self.ask(node, "atomic", name, array.number, index.number, self.value(node.value).number)
+            self.combined(node, name, array, index.number, self.value(node.value))
             return
         # It is read before tasks of the value.
         is_kept = node.target in self.frame.kept

@@ -160,9 +160,10 @@ def test_unary_operators_agree_with_numpy(module, dtype):
 @pytest.mark.parametrize("dtype", LEFTS)
 def test_atomics_agree_with_numpy(module, dtype):
     """All threads combine into the same elements, which begin as 1."""
-    functions = {"min": np.fmin, "max": np.fmax}
-    if dtype != "u1":
-        functions |= {"add": np.add, "sub": np.add}
+    functions = {"min": np.fmin, "max": np.fmax, "add": np.add, "sub": np.add}
+    if dtype == "u1":
+        # An integer of one bit, which wraps.
+        functions |= {"add": np.bitwise_xor, "sub": np.bitwise_xor, "mul": np.bitwise_and}
     if dtype not in REALS:
         functions |= {"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor}
     # So few that sums of reals are exact in any order, and these have no NaN.
@@ -173,17 +174,50 @@ def test_atomics_agree_with_numpy(module, dtype):
     out, one = np.ones(len(functions), NUMPY[dtype]), np.ones(1, NUMPY[dtype])
     module(f"@qd.kernel\ndef k(a: {array}, b: {array}, out: {array}):\n    for i in a:\n{lines}").k(a, numbers, out)
     for (name, function), result in zip(functions.items(), out):
-        given = a if name in ("min", "max") else np.negative(numbers) if name == "sub" else numbers
+        given = a if name in ("min", "max") else np.negative(numbers) if name == "sub" and dtype != "u1" else numbers
         with np.errstate(over="ignore"):
             value = function.reduce(np.append(one, given), dtype=NUMPY[dtype])
         np.testing.assert_array_equal(result, value, f"atomic_{name} of {dtype}")
 
 
-@pytest.mark.parametrize("name", ["add", "sub", "mul"])
-def test_atomic_sums_of_booleans_are_refused(module, name):
-    k = module(f"@qd.kernel\ndef k(a: qd.types.NDArray[qd.u1, 1]):\n    for i in a:\n        qd.atomic_{name}(a[0], True)\n").k
-    with pytest.raises(qd.QuadrantsTypeError, match="has no sum or product of 'u1'"):
-        k(np.zeros(1, bool))
+@pytest.mark.parametrize("sign, name", [("+", "add"), ("-", "sub"), ("*", "mul")])
+def test_atomics_of_bits_are_what_operators_are(module, sign, name):
+    """Of elements, of variables that all threads have, and of those that one has; the old value, too."""
+    statement = f"y[i] {sign}= b[i]" if name != "mul" else "qd.atomic_mul(y[i], b[i])"
+    k = module(f"""
+Bits = qd.types.NDArray[qd.u1, 1]
+
+@qd.kernel
+def k(a: Bits, b: Bits, x: Bits, y: Bits, old: Bits, alone: Bits, plain: Bits, all: Bits):
+    for i in a:
+        x[i] = y[i] = a[i]
+        old[i] = qd.atomic_{name}(x[i], b[i])
+        {statement}
+        v = a[i]
+        qd.atomic_{name}(v, b[i])
+        alone[i] = v
+        plain[i] = a[i] {sign} b[i]
+    s = True
+    for i in a:
+        qd.atomic_{name}(s, b[i])
+    all[0] = s
+""").k
+    a, b = np.arange(100) % 3 == 0, np.arange(100) % 4 != 0
+    x, y, old, alone, plain, every = (np.zeros(100, bool) for _ in range(6))
+    k(a, b, x, y, old, alone, plain, every)
+    wanted = a & b if name == "mul" else a ^ b
+    for made in (x, y, alone, plain):
+        np.testing.assert_array_equal(made, wanted)
+    np.testing.assert_array_equal(old, a)
+    assert every[0] == (b.all() if name == "mul" else True ^ np.bitwise_xor.reduce(b))
+
+
+@pytest.mark.parametrize("statement", ["qd.atomic_add(a[0], n)", "a[0] -= 1", "qd.atomic_mul(v, 0.5)", "s += i"])
+def test_atomic_sums_of_bits_take_bits(module, statement):
+    k = module(f"@qd.kernel\ndef k(a: qd.types.NDArray[qd.u1, 1], n: qd.i32):\n    s = True\n    for i in a:\n        v = a[i]\n        {statement}\n    a[0] = s\n").k
+    with pytest.raises(qd.QuadrantsTypeError, match="of a 'u1' takes a 'u1', and not '[if]32': cast it") as caught:
+        k(np.zeros(1, bool), 1)
+    assert f"{statement}\n        {'^' * len(statement)}\n" in str(caught.value)
 
 
 def test_types_of_results(module):
