@@ -6,13 +6,17 @@ import operator
 _NAMES = "xyzw"
 
 
+def _named(count):
+    return f"a vector of {count} {'index' if count == 1 else 'indices'}"
+
+
 def paired(a, b):
     """The operands of each member, where one of two operands is a vector of indices, and the other has as many values, or is one for all."""
     count = len(a if isinstance(a, Indices) else b)
     rows = [each if isinstance(each, (tuple, list)) else (each,) * count for each in (a, b)]
     for row in rows:
         if len(row) != count:
-            raise ValueError(f"a vector of {count} {'index' if count == 1 else 'indices'} computes with a scalar, or as many values, and not {len(row)}")
+            raise ValueError(f"{_named(count)} computes with a scalar, or as many values, and not {len(row)}")
     return [*zip(*rows)]
 
 
@@ -25,7 +29,7 @@ class Indices(tuple):
     def __getattr__(self, name):
         place = _NAMES.find(name) if len(name) == 1 else -1
         if not 0 <= place < len(self):
-            raise AttributeError(f"a vector of {len(self)} {'index' if len(self) == 1 else 'indices'} has no '{name}'")
+            raise AttributeError(f"{_named(len(self))} has no '{name}'")
         return self[place]
 
     def sum(self):
