@@ -1,7 +1,7 @@
 """Operations of the threads of a block: `qd.simt.block`, and `qd.simt.grid`.
 
-They are for parallel loops after `qd.loop_config(block_dim=…)`: the loop's numbers in a row are the threads of a block. All threads of a block
-come to an operation together, but to the fences. Where the last block is not full, what is missing contributes nothing.
+They are for parallel loops: the loop's numbers in a row are the threads of a block, 128 unless `qd.loop_config(block_dim=…)` says how many. All threads
+of a block come to an operation together, but to the fences. Where the last block is not full, what is missing contributes nothing.
 """
 
 import inspect

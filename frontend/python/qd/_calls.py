@@ -537,12 +537,13 @@ class Calls(Expressions):
     def _in_block(self, node, block_dim):
         """That the loop has blocks of so many threads."""
         if self.block_dim is None:
-            message = "operations of blocks are for parallel loops after qd.loop_config(block_dim=…), whose bounds the host knows"
+            message = "operations of blocks are for parallel loops whose bounds the host knows"
             raise self.error(QuadrantsSyntaxError, node, message)
         if isinstance(block_dim, Value):
             raise self.error(QuadrantsTypeError, node, "block_dim is a number that is known while tracing")
         if block_dim != self.block_dim:
-            raise self.error(QuadrantsValueError, node, f"block_dim={block_dim!r}, and the loop has blocks of {self.block_dim} threads")
+            message = f"block_dim={block_dim!r}, and the loop has blocks of {self.block_dim} threads: qd.loop_config(block_dim=…) says how many"
+            raise self.error(QuadrantsValueError, node, message)
         self.uses_blocks = True
 
     def _shared(self, node):

@@ -327,7 +327,7 @@ def loop_config(
     *, block_dim=None, serialize=False, parallelize=None, block_dim_adaptive=True, bit_vectorize=False, name=None
 ):
     """Says how the next loop of a kernel's top level is executed. `serialize`: by one thread, in order. `block_dim`: in blocks
-    of so many threads. `name`: what profiles call it. The others change nothing that a program sees."""
+    of so many threads; without it operations of blocks see 128. `name`: what profiles call it. The others change nothing that a program sees."""
     if block_dim is not None and not (isinstance(block_dim, int) and 1 <= block_dim <= MOST_THREADS):
         raise ValueError(f"block_dim is a number from 1 to {MOST_THREADS}, and not {block_dim!r}")
     if name is not None and not isinstance(name, str):
@@ -395,6 +395,8 @@ STATIC = (static, static_assert, static_print)
 
 # Threads of a block.
 MOST_THREADS = 1024
+# Those of a loop of which nothing is said; the peer has as many on GPUs.
+DEFAULT_THREADS = 128
 
 # Calls inside one another: a function that calls itself with ever other objects is stopped here.
 MOST_CALLS = 50

@@ -114,7 +114,8 @@ class Config:
         return {int: self.default_ip, float: self.default_fp, bool: u1}
 
 
-# Options of which no value changes a result. `fast_math` is a permission, which is not used.
+# Options of which no value changes a result. `fast_math` is a permission, which is not used, and nor is `default_gpu_block_dim`:
+# threads of a block are as many on every device.
 _ACCEPTED = set("""
     fast_math offline_cache_cleaning_policy offline_cache_max_size_of_files offline_cache_cleaning_factor
     random_seed num_compile_threads device_memory_GB device_memory_fraction _test_mode cuda_stack_limit gpu_max_reg vk_api_version

@@ -7,7 +7,7 @@ from qd import _core
 from qd._algorithms import AlgorithmFunc
 from qd._block import BlockFunc
 from qd._expressions import MISSING
-from qd._functions import NO_CONFIG, ArrayOf, Baked, Bundle, Func, Getter, Members, Method, Same, filled, is_plain
+from qd._functions import DEFAULT_THREADS, NO_CONFIG, ArrayOf, Baked, Bundle, Func, Getter, Members, Method, Same, filled, is_plain
 from qd._later import HINTS
 from qd._loops import I32, I64, Loop
 from qd._statements import is_text, jumps
@@ -83,7 +83,7 @@ class Tracer(TaskCalls):
         # were given.
         self._looked_into = []
         self._task_funcs = {}
-        # Threads of a block of the next loop, if they are said; and of that which is traced, where the host knows its bounds.
+        # What is said of the next loop; and threads of a block of that which is traced, where the host knows its bounds.
         self._config = NO_CONFIG
         self.block_dim = None
         # Whether a loop is traced that threads go over in strides.
@@ -531,14 +531,16 @@ class Tracer(TaskCalls):
             self.one_thread(node, lambda: self._range(node))
         self.task += 1
         self.uses_blocks = False
-        block_dim = self.block_dim = self._config.block_dim
+        said = self._config.block_dim
+        self.block_dim = said or DEFAULT_THREADS
         number = self._loop_task(node, begin, end)
         continued = self._flag(node) if jumps(node.body, ast.Continue) else None
         self._body(node, Loop(None, continued), self.indices(node, number, dimensions))
         self.ask(node, "end")
+        # A loop that does not look at its blocks, of which nothing is said, has the compiler's.
+        if self.uses_blocks or said is not None:
+            self.ask(node, "blocks", number.number, self.block_dim, self.uses_blocks)
         self.block_dim = None
-        if block_dim is not None:
-            self.ask(node, "blocks", number.number, block_dim, self.uses_blocks)
 
     def _loop_task(self, node, begin, end):
         """Begins the task of a loop: the number of a thread's round."""

@@ -51,6 +51,49 @@ def test_threads_and_shared_memory(block_dim):
         assert numbers.tolist() == [[i % block_dim, i] for i in range(size)]
 
 
+def test_blocks_of_which_nothing_is_said_have_128_threads():
+    @qd.func
+    def neighbour(value):
+        """The value of the next thread of the block, or of its first."""
+        tile = block.SharedArray(128, qd.i32)
+        tile[block.thread_idx()] = value
+        block.sync()
+        return tile[(block.thread_idx() + 1) % 128]
+
+    @qd.kernel
+    def k(n: qd.i32, a: qd.types.NDArray[qd.i32, 2]):
+        for i in range(200):
+            a[i, 0], a[i, 1] = block.thread_idx(), qd.global_thread_idx()
+        for i in range(5, 2 * n):
+            a[i, 2], a[i, 3] = neighbour(i), block.sync_count_nonzero(i % 2)
+        for i, j in qd.ndrange(n, 3):
+            a[3 * i + j, 4] = block.reduce_all_add(j, 128, qd.i32)
+            a[3 * i + j, 5] = block.inclusive_scan(1, 128, qd.max, qd.i32) + block.thread_idx()
+        # It is of the loop before alone.
+        qd.loop_config(block_dim=64)
+        for i in range(200):
+            a[i, 6] = block.thread_idx()
+        for i in range(200):
+            a[i, 7] = block.thread_idx()
+
+    for n in (0, 3, 64, 100):
+        a, wanted = np.full((300, 8), -1, np.int32), np.full((300, 8), -1, np.int32)
+        k(n, a)
+        numbers = np.arange(200)
+        for column, of in ((0, numbers % 128), (1, numbers), (6, numbers % 64), (7, numbers % 128)):
+            wanted[:200, column] = of
+        for begin in range(5, 2 * n, 128):
+            values = np.arange(begin, min(begin + 128, 2 * n))
+            wanted[values, 2], wanted[values, 3] = np.roll(values, -1), np.count_nonzero(values % 2)
+            # The last thread of a block that is not full has a neighbour that is missing.
+            if len(values) < 128:
+                a[values[-1], 2] = wanted[values[-1], 2]
+        for begin in range(0, 3 * n, 128):
+            rows = np.arange(begin, min(begin + 128, 3 * n))
+            wanted[rows, 4], wanted[rows, 5] = (rows % 3).sum(), rows % 128 + 1
+        assert a.tolist() == wanted.tolist()
+
+
 FUNCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum}
 
 
@@ -188,10 +231,11 @@ def test_votes(size):
         assert (rows == [np.count_nonzero(values), (values < 3).all(), (values == 0).any()]).all()
 
 
-def test_what_is_missing_of_a_block_writes_nothing():
+@pytest.mark.parametrize("block_dim", [None, 128])
+def test_what_is_missing_of_a_block_writes_nothing(block_dim):
     @qd.kernel
     def k(a: one(), total: one(), old: one()) -> qd.i32:
-        qd.loop_config(block_dim=128)
+        qd.loop_config(block_dim=block_dim)
         for i in range(a.shape[0]):
             count = block.SharedArray(2, qd.i32)
             if block.thread_idx() == 0:
@@ -345,7 +389,9 @@ def test_types_of_python(default_ip, default_fp):
 @pytest.mark.parametrize(
     "config, body, error, message",
     [
-        ("", "block.sync()", qd.QuadrantsSyntaxError, "parallel loops after qd.loop_config"),
+        ("block.sync()\n    ", "pass", qd.QuadrantsSyntaxError, "parallel loops whose bounds the host knows"),
+        ("for i in range(a[0]):\n        a[i] = block.thread_idx()\n    ", "pass", qd.QuadrantsSyntaxError, "parallel loops whose bounds the host knows"),
+        ("qd.loop_config(serialize=True)\n    ", "s = block.SharedArray(4, qd.i32)", qd.QuadrantsSyntaxError, "parallel loops whose bounds the host knows"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 32, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((a[i],), qd.i32)", ValueError, "known while tracing"),
         ("qd.loop_config(block_dim=64)\n    ", "s = block.SharedArray((0,), qd.i32)", ValueError, "numbers above 0"),
@@ -354,7 +400,8 @@ def test_types_of_python(default_ip, default_fp):
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, str)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], 64, 4)", TypeError, "'dtype' is a type"),
         ("qd.loop_config(block_dim=64)\n    ", "if a[i] > 0:\n            block.sync()", qd.QuadrantsCompilationError, "not uniform"),
-        ("", "a[i] = block.reduce(a[i], 64, max, qd.i32)", qd.QuadrantsSyntaxError, "parallel loops after qd.loop_config"),
+        ("", "a[i] = block.reduce(a[i], 64, max, qd.i32)", ValueError, "block_dim=64, and the loop has blocks of 128 threads: qd.loop_config"),
+        ("", "a[i] = block.reduce_add(a[i], 64, qd.i32)", ValueError, "block_dim=64, and the loop has blocks of 128 threads: qd.loop_config"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.inclusive_scan(a[i], 32, max, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
         ("qd.loop_config(block_dim=33)\n    ", "a[i] = block.reduce(a[i], 33, max, qd.i32)", qd.QuadrantsCompilationError, "block_dim=33 is no multiple of a subgroup's"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], a[i], max, qd.i32)", TypeError, "block_dim is a number that is known while tracing"),
