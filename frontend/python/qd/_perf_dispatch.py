@@ -152,7 +152,10 @@ class PerformanceDispatcher(Generic[P, R]):
                 self._alone = args, kwargs, impl
             self._fastest_dispatch_impl_by_geometry_hash[geometry] = impl
             return impl(*args, **kwargs)
-        self._fastest_dispatch_impl_by_geometry_hash.pop(geometry, None)
+        before = self._fastest_dispatch_impl_by_geometry_hash.pop(geometry, None)
+        if before is not None:
+            # The calls that follow take longer.
+            logger.info("perf_dispatch '%s': all are measured again for geometry %s, where '%s' was chosen", self.__name__, geometry, before.__name__)
         time = None
         try:
             if is_timed:

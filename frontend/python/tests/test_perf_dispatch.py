@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import logging
 
 import numpy as np
 import pytest
@@ -88,6 +89,22 @@ def test_calls_1_and_2_warm_up_3_and_4_are_timed_and_304_tries_again(clock):
     assert work(8) == "fast"
     assert [work(8) for _ in range(299)] == ["fast"] * 299
     assert work(8) == "slow"
+
+
+def test_each_later_evaluation_is_a_line_of_the_log(clock, caplog):
+    work, _ = dispatcher(clock, {"slow": 2.0, "fast": 1.0})
+    alone, _ = dispatcher(clock, {"only": 1.0}, repeat_after_count=2)
+    caplog.set_level(logging.INFO, "qd")
+    for _ in range(303):
+        # Not the same object each time, which would not be looked at.
+        work(8), work(9), alone(float("8"))
+    assert caplog.messages == []
+    for _ in range(302):
+        work(8)
+    work(9)
+    line = "perf_dispatch 'work': all are measured again for geometry {}, where 'fast' was chosen"
+    assert caplog.messages == [line.format(geometry) for geometry in (8, 8, 9)]
+    assert {each.levelname for each in caplog.records} == {"INFO"}
 
 
 def test_geometries_are_measured_apart(clock):
