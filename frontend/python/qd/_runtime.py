@@ -135,6 +135,8 @@ _OPTIONS = (
     "kernel_profiler", "print_ir", "debug_dump_path", "log_level", "offline_cache", "offline_cache_file_path",
     "raise_on_templated_floats",
 )  # fmt: skip
+# Variables that options have besides those of their names.
+_ALIASES = {"debug_dump_path": "QD_DUMP_IR"}
 
 
 @dataclass
@@ -238,6 +240,8 @@ _KINDS = {
 def _option(name, options):
     """An option as it is given, or as the environment has it; None."""
     variable = f"QD_{name.upper()}"
+    if not os.environ.get(variable):
+        variable = _ALIASES.get(name, variable)
     text = os.environ.get(variable)
     expected, made = _KINDS[Config.__annotations__[name]]
     given, said = (options[name], f"{name}={options[name]!r}") if name in options else (text or None, f"{variable}={text}")

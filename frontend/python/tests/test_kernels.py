@@ -462,10 +462,21 @@ def test_what_a_kernel_becomes_is_written(tmp_path, capsys, monkeypatch):
     assert "qd.grid.for_each" in first["0-algo.mlir"] and "qd.grid.phase" not in first["0-algo.mlir"]
     assert "qd.grid.launch" in first["2-plan.mlir"]
     assert first["record.txt"].startswith("record ")
-    monkeypatch.setenv("QD_DEBUG_DUMP_PATH", str(tmp_path / "named"))
-    qd.init(enable_fallback=False)
+    # Also what is found in the cache is written.
+    for times in (1, 2):
+        for variable in ("QD_DEBUG_DUMP_PATH", "QD_DUMP_IR"):
+            folder = tmp_path / f"{variable}-{times}"
+            monkeypatch.setenv(variable, str(folder))
+            qd.init(enable_fallback=False, offline_cache_file_path=str(tmp_path / "caches"))
+            doubled(a)
+            assert len(list(folder.iterdir())) == 7
+            monkeypatch.delenv(variable)
+    assert "found in the cache" in doubled.explain()
+    monkeypatch.setenv("QD_DUMP_IR", str(tmp_path / "other"))
+    with pytest.warns(UserWarning, match="QD_DUMP_IR=.*other is not used: qd.init is given debug_dump_path=.*given"):
+        qd.init(enable_fallback=False, debug_dump_path=str(tmp_path / "given"))
     doubled(a)
-    assert len(list((tmp_path / "named").iterdir())) == 7
+    assert (tmp_path / "given").exists() and not (tmp_path / "other").exists()
 
 
 def test_parameters_that_have_to_be_named():
