@@ -38,6 +38,27 @@ def _are_valid(extents):
     return all(extent >= 0 for extent in extents) and max((count, *extents)) <= MOST_ELEMENTS
 
 
+def _cast(array, dtype):
+    """The elements of an array of NumPy as a cast in a kernel makes them: integers wrap, and reals become integers by truncation,
+    within the limits of the type; NaN is 0."""
+    import numpy
+
+    to = numpy.dtype(TO_NUMPY[dtype])
+    if array.dtype == to:
+        return array
+    # What is outside of the limits is another number by each version and processor, some of which warn.
+    with numpy.errstate(all="ignore"):
+        if array.dtype.kind != "f" or to.kind not in "iu":
+            return array.astype(to)
+        # The first number above the limits is a power of two, which 64 bits have.
+        reals = array.astype(numpy.float64)
+        made = reals.astype(to)
+    made[reals < dtype.least] = dtype.least
+    made[reals >= float(dtype.most + 1)] = dtype.most
+    made[numpy.isnan(reals)] = 0
+    return made
+
+
 def _torch():
     try:
         import torch
@@ -279,13 +300,12 @@ class Storage:
         """Sets every element."""
         self.elements().assign(self._number(value))
 
-    @staticmethod
-    def _number(value):
-        """A number, or what acts like one: a scalar or an array of rank 0."""
+    def _number(self, value):
+        """What a cast to the type of this array makes of a number, or of what acts like one: a scalar or an array of rank 0."""
         plain = value.item() if getattr(value, "shape", None) == () else value
         if not isinstance(plain, (bool, int, float)):
             raise TypeError(f"an element is a number, and not {type(value).__name__}")
-        return plain
+        return self.dtype(plain)
 
     def to_numpy(self, dtype=None, *, copy=True):
         """The elements as an array of NumPy. `copy=False` shares the memory, or is a ValueError where it cannot, as on devices
@@ -301,11 +321,13 @@ class Storage:
         return array.astype(wanted, order="C" if copy else "K", copy=bool(copy) and is_shared)
 
     def from_numpy(self, array):
-        """Copies the elements of an array of the same shape, converted to the type of this one."""
+        """Copies the elements of an array of the same shape, converted to the type of this one, as kernels do it."""
+        import numpy
+
         if not hasattr(array, "__array_interface__"):
             raise TypeError(f"an array of NumPy is expected, and not {type(array).__name__}")
         self._check_shape(array.shape)
-        self.elements().assign(array)
+        self.elements().assign(_cast(numpy.asarray(array), self.dtype))
 
     def to_torch(self, device=None, *, copy=True):
         """The elements as a tensor of PyTorch: a copy on a device, or on PyTorch's default one. `copy=False` shares the memory,
@@ -328,7 +350,7 @@ class Storage:
         return there
 
     def from_torch(self, tensor):
-        """Copies the elements of a tensor of the same shape, on any device, converted to the type of this one."""
+        """Copies the elements of a tensor of the same shape, on any device, converted as by `from_numpy`."""
         torch = _torch()
         if not isinstance(tensor, torch.Tensor):
             raise TypeError(f"a tensor of PyTorch is expected, and not {type(tensor).__name__}")
@@ -337,10 +359,10 @@ class Storage:
         if _arch() == "cuda" and tensor.is_cuda:
             self.copy_from(from_dlpack(tensor))
         else:
-            self.elements().assign(tensor.cpu().numpy())
+            self.elements().assign(_cast(tensor.cpu().numpy(), self.dtype))
 
     def copy_from(self, other):
-        """Copies the elements of another array of the same shape."""
+        """Copies the elements of another array of the same shape, converted as by `from_numpy`."""
         if not isinstance(other, Storage):
             raise TypeError(f"a field or an ndarray is expected, and not {type(other).__name__}")
         self._check_shape(other.shape)
@@ -349,7 +371,7 @@ class Storage:
             with _runtime.Failures():
                 theirs.memory.copy_to(mine.memory)
             return
-        mine.assign(theirs.array)
+        mine.assign(_cast(theirs.array, self.dtype))
 
     def _check_shape(self, shape):
         if tuple(shape) != self.shape:

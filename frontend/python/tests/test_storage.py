@@ -1,9 +1,12 @@
 """Fields and ndarrays."""
 
+import math
+
 import numpy as np
 import pytest
 
 import qd
+from qd._dtypes import ALL
 
 
 def test_the_program_of_the_design():
@@ -144,6 +147,69 @@ def test_conversions():
     ]:
         with pytest.raises(kind, match=message):
             fails()
+
+
+# Integers are outside of narrower types, and reals are outside of all.
+INTEGERS = [0, -1, 127, 128, 300, -129, 2**31 - 1, 2**31, -(2**31) - 1, 2**32 + 5, 2**40, 2**63 - 1, -(2**63)]
+REALS = [0.0, -0.5, 0.5, -0.99, 127.9, 128.0, 255.9, 256.0, -129.0, 65519.0, 65520.0, 2.0**31 - 1, 2.0**31, -(2.0**31) - 1, 2.0**63, 2.0**64]
+REALS += [1e20, -1e20, 1e300, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("source, numbers", [(qd.i64, INTEGERS), (qd.f64, REALS), (qd.f32, REALS[:-5]), (qd.f16, [*REALS[:9], *REALS[-3:]])])
+@pytest.mark.parametrize("dtype", ALL, ids=str)
+def test_what_the_host_stores_is_what_a_kernel_casts(dtype, source, numbers):
+    @qd.kernel
+    def cast(a: qd.types.NDArray[source, 1], out: qd.types.NDArray[dtype, 1]):
+        for i in a:
+            out[i] = a[i]
+
+    given = np.array(numbers, qd.lang.util.to_numpy_type(source))
+    made, f = (qd.ndarray(dtype, len(numbers)) for _ in range(2))
+    cast(given, made)
+    wanted = made.to_numpy()
+    f.from_numpy(given)
+    np.testing.assert_array_equal(f.to_numpy(), wanted)
+    other = qd.ndarray(source, len(numbers))
+    other.from_numpy(given)
+    f.fill(0)
+    f.copy_from(other)
+    np.testing.assert_array_equal(f.to_numpy(), wanted)
+    for i, number in enumerate(given.tolist()):
+        f[i] = number
+    np.testing.assert_array_equal(f.to_numpy(), wanted)
+    for number, each in zip(given, wanted[:3]):
+        f.fill(number)
+        assert (f.to_numpy() == each).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "dtype, number, wanted",
+    [
+        (qd.i32, 2**40, 0), (qd.i32, 2**70 + 3, 3), (qd.i8, 300, 44), (qd.u8, -1, 255), (qd.u1, 2**40, True), (qd.u1, math.nan, True),
+        (qd.i32, 1e20, 2**31 - 1), (qd.i32, -1e20, -(2**31)), (qd.u64, -1.5, 0), (qd.i64, 2.0**63, 2**63 - 1), (qd.u16, math.nan, 0),
+        (qd.f16, 1e6, math.inf), (qd.f32, -1e300, -math.inf), (qd.f32, 2**24 + 1, 2**24),
+    ],
+)  # fmt: skip
+def test_numbers_outside_of_a_type(dtype, number, wanted):
+    f = qd.field(dtype, (2, 2), order="ji")
+    f[0, 1] = number
+    assert f[0, 1] == wanted
+    f[0, 1] = 0
+    f.fill(number)
+    assert f[0, 1] == f[1, 0] == wanted
+    if abs(number) < 2**63 or isinstance(number, float):
+        f.from_numpy(np.full((2, 2), number))
+        assert f[0, 1] == f[1, 0] == wanted
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_array_of_no_dimensions_is_converted():
+    f = qd.field(qd.i32, ())
+    for number, wanted in [(math.nan, 0), (1e20, 2**31 - 1), (-2.5, -2)]:
+        f.from_numpy(np.array(number))
+        assert f[None] == wanted
 
 
 def test_wrong_shapes():
