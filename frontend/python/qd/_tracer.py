@@ -19,6 +19,7 @@ from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsNotImplementedError,
     QuadrantsRuntimeError,
+    QuadrantsStaticAssertionError,
     QuadrantsSyntaxError,
     QuadrantsTypeError,
     QuadrantsValueError,
@@ -141,8 +142,8 @@ class Tracer(TaskCalls):
             if self.config.print_full_traceback:
                 raise
             message = f"{type(error).__name__}: {error}"
-            located = self.error(QuadrantsCompilationError, self.node, message)
-            raise located from None
+            kind = QuadrantsStaticAssertionError if isinstance(error, AssertionError) else QuadrantsCompilationError
+            raise self.error(kind, self.node, message) from None
         return self.recorder
 
     # Tasks.

@@ -32,6 +32,10 @@ class QuadrantsNotImplementedError(QuadrantsCompilationError, NotImplementedErro
     """A combination that is not supported."""
 
 
+class QuadrantsStaticAssertionError(QuadrantsCompilationError, AssertionError):
+    """What is asserted of what is known while tracing does not hold."""
+
+
 class QuadrantsRuntimeError(RuntimeError):
     """A kernel cannot be run."""
 

@@ -204,10 +204,10 @@ def test_symbolic_values_of_math(module):
 
 
 def test_errors_are_of_the_builtin_classes():
-    for name in ("Syntax", "Name", "Index", "Type"):
+    builtin = {"Syntax": SyntaxError, "Name": NameError, "Index": IndexError, "Type": TypeError, "StaticAssertion": AssertionError}
+    for name, of_python in builtin.items():
         kind = getattr(qd, f"Quadrants{name}Error")
-        assert issubclass(kind, qd.QuadrantsCompilationError)
-        assert issubclass(kind, {"Syntax": SyntaxError, "Name": NameError, "Index": IndexError, "Type": TypeError}[name])
+        assert issubclass(kind, qd.QuadrantsCompilationError) and issubclass(kind, of_python)
     assert issubclass(qd.QuadrantsRuntimeTypeError, (qd.QuadrantsRuntimeError, TypeError))
     assert not issubclass(qd.QuadrantsRuntimeError, qd.QuadrantsCompilationError)
 

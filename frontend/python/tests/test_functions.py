@@ -401,7 +401,7 @@ def test_wrong_uses_are_errors():
     refused(qd.QuadrantsSyntaxError, '"m" is computed by the kernel', computed, 1)
     refused(qd.QuadrantsSyntaxError, "not known while tracing", parameter, 1)
     refused(qd.QuadrantsSyntaxError, "Cannot break an unrolled loop", unrolled, 1)
-    refused(qd.QuadrantsCompilationError, "AssertionError: never", fails, 1)
+    refused(qd.QuadrantsStaticAssertionError, "AssertionError: never", fails, 1)
     refused(qd.QuadrantsSyntaxError, 'Kernel argument "n" is immutable in the kernel', baked, 1)
 
 

@@ -48,7 +48,7 @@ def test_frexp_takes_reals():
         m, e = qd.frexp(x)
         return e
 
-    with pytest.raises(qd.QuadrantsCompilationError, match="frexp takes real inputs only"):
+    with pytest.raises(AssertionError, match="frexp takes real inputs only"):
         k(1)
 
 
