@@ -78,14 +78,13 @@ _FORMS = {
     "inclusive": ("block.inclusive_scan", "The values up to this thread, combined."),
     "exclusive": ("block.exclusive_scan", "The values below this thread, combined; in thread 0 the identity."),
 }
+_GIVEN = " They are of `dtype`; `block_dim` is the loop's, a multiple of a subgroup's lanes."
 _COMBINE = {"add": "+", "min": "min", "max": "max"}
 
 for _form, (_operation, _doc) in _FORMS.items():
     for _name, _sign in _COMBINE.items():
         _full = f"{_form}_{_name}"
-        globals()[_full] = BlockFunc(
-            _full, _operation, ["value", "block_dim", "dtype"], _sign, _doc + " They are of `dtype`; `block_dim` is the loop's."
-        )
+        globals()[_full] = BlockFunc(_full, _operation, ["value", "block_dim", "dtype"], _sign, _doc + _GIVEN)
 
 if TYPE_CHECKING:
     # The names that are made above, to type checkers.
@@ -117,7 +116,7 @@ def sync_any_nonzero(predicate):
 
 # By any associative function.
 
-# The number of this thread; the tracer checks that the loop's blocks have as many.
+# The number of this thread; the tracer checks that the loop's blocks have as many, in whole subgroups.
 _thread_idx_of = BlockFunc("thread_idx", "block.thread_id", ["block_dim"])
 _sum_below = BlockFunc("exclusive_add", "block.exclusive_scan", ["value"], "+")
 
@@ -125,9 +124,7 @@ _sum_below = BlockFunc("exclusive_add", "block.exclusive_scan", ["value"], "+")
 @func
 def _subgroup_idx(block_dim: template()):
     """The number of this thread's subgroup in a block of whole ones."""
-    thread = _thread_idx_of(block_dim)
-    static_assert(block_dim % group_size() == 0, f"block_dim={block_dim} is no multiple of a subgroup's {group_size()} lanes")
-    return thread >> static(log2_group_size())
+    return _thread_idx_of(block_dim) >> static(log2_group_size())
 
 
 @func

@@ -19,6 +19,7 @@ from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is
 from qd.exception import (
     QuadrantsCompilationError,
     QuadrantsIndexError,
+    QuadrantsStaticAssertionError,
     QuadrantsSyntaxError,
     QuadrantsTypeError,
     QuadrantsValueError,
@@ -524,7 +525,9 @@ class Calls(Expressions):
 
         given = self.bound(node, operation.signature, evaluate)
         if operation.needs_blocks:
-            self._in_block(node, given.get("block_dim", self.block_dim))
+            self._in_block(node)
+        if "block_dim" in given:
+            self._check_block_dim(node, given["block_dim"])
         value = given.get("value")
         if "dtype" in given:
             dtype = self.signature.scalar(given["dtype"])
@@ -534,17 +537,23 @@ class Calls(Expressions):
         number = None if value is None else value.number
         return self.made(node, "block", operation.operation, number, operation.combine)
 
-    def _in_block(self, node, block_dim):
-        """That the loop has blocks of so many threads."""
+    def _in_block(self, node):
+        """That the program says how large the loop's blocks are."""
         if self.block_dim is None:
             message = "operations of blocks are for parallel loops whose bounds the host knows"
             raise self.error(QuadrantsSyntaxError, node, message)
+        self.uses_blocks = True
+
+    def _check_block_dim(self, node, block_dim):
+        """That the loop has blocks of so many threads, which are whole subgroups."""
         if isinstance(block_dim, Value):
-            raise self.error(QuadrantsTypeError, node, "block_dim is a number that is known while tracing")
+            raise self.error(QuadrantsStaticAssertionError, node, "block_dim is a number that is known while tracing")
         if block_dim != self.block_dim:
             message = f"block_dim={block_dim!r}, and the loop has blocks of {self.block_dim} threads: qd.loop_config(block_dim=…) says how many"
             raise self.error(QuadrantsValueError, node, message)
-        self.uses_blocks = True
+        lanes = _subgroup.group_size()
+        if block_dim % lanes:
+            raise self.error(QuadrantsStaticAssertionError, node, f"block_dim={block_dim} is no multiple of a subgroup's {lanes} lanes")
 
     def _shared(self, node):
         """An array in the memory of a block."""
@@ -555,7 +564,7 @@ class Calls(Expressions):
             raise self.error(QuadrantsValueError, node, "the shape of a SharedArray is of numbers above 0, known while tracing")
         if dtype is None:
             raise self.later(node, "a SharedArray of what is no scalar type")
-        self._in_block(node, self.block_dim)
+        self._in_block(node)
         number = self.ask(node, "shared", dtype.name, math.prod(shape))
         return Array(number, dtype, shape)
 

@@ -97,9 +97,10 @@ def test_blocks_of_which_nothing_is_said_have_128_threads():
 FUNCTIONS = {"add": np.add, "min": np.minimum, "max": np.maximum}
 
 
-@pytest.mark.parametrize("block_dim", [32, 48, 256])
+@pytest.mark.parametrize("block_dim", [32, 96, 256])
 @pytest.mark.parametrize("dtype, numpy", [(qd.i32, np.int32), (qd.f32, np.float32), (qd.u64, np.uint64), (qd.f16, np.float16)])
 def test_reductions_and_scans(block_dim, dtype, numpy):
+    skip_unless_whole(block_dim)
     names = [(form, name) for form in ("reduce", "reduce_all", "inclusive", "exclusive") for name in FUNCTIONS]
     operations = [getattr(block, f"{form}_{name}") for form, name in names]
 
@@ -254,22 +255,25 @@ def test_what_is_missing_of_a_block_writes_nothing(block_dim):
         assert total[0] == size and sorted(old) == list(range(size))
 
 
-def test_subgroups_in_blocks():
+@pytest.mark.parametrize("block_dim", [96, 192])
+def test_subgroups_in_blocks(block_dim):
+    skip_unless_whole(block_dim)
+
     @qd.kernel
     def k(a: one(), out: qd.types.NDArray[qd.i32, 2]):
-        qd.loop_config(block_dim=96)
+        qd.loop_config(block_dim=block_dim)
         for i in a:
-            of_block = block.reduce_all_add(a[i], 96, qd.i32)
+            of_block = block.reduce_all_add(a[i], block_dim, qd.i32)
             out[i, 0], out[i, 1] = of_block, subgroup.reduce_all_add(a[i])
             out[i, 2] = qd.popcnt(subgroup.ballot(a[i] > 0))
             out[i, 3] = subgroup.all_true(a[i]) * 2 + subgroup.any_true(a[i] == 3)
 
     wave = subgroup.group_size()
-    for size in (5, 96, 200):
+    for size in (5, block_dim, 200):
         a = np.random.default_rng(size).integers(0, 4, size).astype(np.int32)
         out = np.zeros((size, 4), np.int32)
         k(a, out)
-        for values, rows in zip(blocks(a, 96), blocks(out, 96)):
+        for values, rows in zip(blocks(a, block_dim), blocks(out, block_dim)):
             assert (rows[:, 0] == values.sum()).all()
             for lanes, row in zip(blocks(values, wave), blocks(rows, wave)):
                 assert (row[:, 1:] == [lanes.sum(), (lanes > 0).sum(), lanes.all() * 2 + (lanes == 3).any()]).all()
@@ -404,7 +408,12 @@ def test_types_of_python(default_ip, default_fp):
         ("", "a[i] = block.reduce_add(a[i], 64, qd.i32)", ValueError, "block_dim=64, and the loop has blocks of 128 threads: qd.loop_config"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.inclusive_scan(a[i], 32, max, qd.i32)", ValueError, "block_dim=32, and the loop has blocks of 64"),
         ("qd.loop_config(block_dim=33)\n    ", "a[i] = block.reduce(a[i], 33, max, qd.i32)", AssertionError, "block_dim=33 is no multiple of a subgroup's"),
-        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], a[i], max, qd.i32)", TypeError, "block_dim is a number that is known while tracing"),
+        *(
+            (f"qd.loop_config(block_dim={threads})\n    ", f"a[i] = block.{form}_{name}(a[i], {threads}, qd.i32)", AssertionError, f"block_dim={threads} is no multiple of a subgroup's")
+            for threads, form, name in [(1, "reduce", "add"), (30, "reduce_all", "min"), (33, "inclusive", "max"), (33, "exclusive", "add")]
+        ),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce_add(a[i], a[i], qd.i32)", AssertionError, "block_dim is a number that is known while tracing"),
+        ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], a[i], max, qd.i32)", AssertionError, "block_dim is a number that is known while tracing"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.reduce(a[i], 64, max, 4)", TypeError, "a type is expected"),
         ("qd.loop_config(block_dim=64)\n    ", "a[i] = block.radix_rank_match_atomic_or(a[i], 64, 5, 0, 5, a, a)", AssertionError, "block_dim=64 is not 2 \\*\\* radix_bits"),
     ],
