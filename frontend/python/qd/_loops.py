@@ -146,7 +146,7 @@ class Loops(Statements):
     def _range_of(self, call, given, zero):
         if not 1 <= len(given) <= 2:
             raise self.error(QuadrantsSyntaxError, call, f"Range should have 1 or 2 arguments, found {len(given)}")
-        first, *second = [self._bound(*each) for each in given]
+        first, *second = [self._as_i32(node, self.lift(node, bound), bound) for node, bound in given]
         return [(first, second[0])] if second else [(zero, first)]
 
     def _dimension(self, node, given, zero):
@@ -158,15 +158,20 @@ class Loops(Statements):
         return self._bound(node, given[0]), self._bound(node, given[1])
 
     def _bound(self, node, given):
+        """A bound of an `ndrange`."""
         bound = self.lift(node, given)
         if bound.dtype.is_real:
             raise self.error(QuadrantsTypeError, node, f"a bound is an integer, and not '{bound.dtype}'")
-        if bound.dtype.name != "i32":
-            # A number that is known loses nothing.
-            if not is_number(given) or not -(2**31) <= given < 2**31:
-                self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
-            bound = self.cast(node, bound, I32)
-        return bound
+        return self._as_i32(node, bound, given)
+
+    def _as_i32(self, node, bound, given):
+        """A bound in the type of indices, with a warning where it may be another number; `given` is what the kernel says."""
+        if bound.dtype is I32:
+            return bound
+        # An integer that is known loses nothing.
+        if not is_number(given) or bound.dtype.is_real or not I32.least <= given <= I32.most:
+            self.warn(node, f"a bound of type '{bound.dtype}' is cast to i32")
+        return self.literal(node, I32(given), I32) if is_number(given) else self.cast(node, bound, I32)
 
     def indices(self, node, number, dimensions):
         """The indices of a loop in its round with this number, by their axes."""

@@ -290,6 +290,32 @@ def test_bounds_that_are_not_i32_warn(module):
     assert a.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("bounds", ["x", "1.9, x", "-1.5, n", "qd.f32(n) / 2", "2.5", "True, 3.99", "2 ** 31 - 5, 1e20", "qd.math.nan, n"])
+@pytest.mark.parametrize("outer", ["if qd.static(True):", "for _ in range(1):"])
+def test_real_bounds_are_cast_and_warn(module, bounds, outer):
+    k = module(
+        "@qd.kernel\ndef k(x: qd.f32, n: qd.i32) -> (qd.i32, qd.i32):\n    rounds, sum = 0, 0\n"
+        f"    {outer}\n        for i in range({bounds}):\n            rounds += 1\n            sum += i % 10\n"
+        "    return rounds, sum\n"
+    ).k
+    with pytest.warns(UserWarning, match=r"(?s)^File .*in k:.*range.*\^.*a bound of type 'f32' is cast to i32$"):
+        k(1.0, 1)
+    for x, n in [(3.9, 7), (-0.9, 1), (2.0, -3)]:
+        numbers = range(*(qd.i32(bound) for bound in eval(f"[{bounds}]", {"qd": qd, "x": x, "n": n})))
+        assert k(x, n) == (len(numbers), sum(i % 10 for i in numbers))
+
+
+def test_real_bounds_that_are_known_are_known_to_the_host(module):
+    k = module(
+        "@qd.kernel\ndef k(a: qd.types.NDArray[qd.i32]):\n    qd.loop_config(block_dim=64)\n"
+        "    for i in range(64.5): a[i] = qd.simt.block.reduce_all_add(i, 64, qd.i32)\n"
+    ).k
+    a = np.zeros(64, np.int32)
+    with pytest.warns(UserWarning, match="'f32' is cast to i32"):
+        k(a)
+    assert (a == 2016).all()
+
+
 @pytest.mark.host
 def test_bounds_that_are_known_do_not_warn(module):
     qd.init(arch=qd.cpu, default_ip=qd.i64)
