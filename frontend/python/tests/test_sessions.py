@@ -126,6 +126,8 @@ except KeyboardInterrupt:
 """
 
 
+# A launch of the oracle takes minutes.
+@pytest.mark.host
 def test_interrupts_act_between_launches(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(PROGRAM)
