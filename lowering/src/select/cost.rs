@@ -300,7 +300,9 @@ impl<'a> Question<'a> {
 /// The costs of one target.
 #[derive(Clone, Debug)]
 pub struct Costs {
+    /// Ours, and behind them those of a file.
     rows: Vec<Row>,
+    ours: usize,
     /// Whether none are of a file.
     pub are_ours: bool,
 }
@@ -343,8 +345,10 @@ impl Costs {
 
     fn ours(target: &Capabilities) -> Self {
         let of_target = OURS.iter().filter(|row| row.targets.contains(&target.name));
+        let rows: Vec<Row> = of_target.cloned().collect();
         Self {
-            rows: of_target.cloned().collect(),
+            ours: rows.len(),
+            rows,
             are_ours: true,
         }
     }
@@ -384,7 +388,7 @@ impl Costs {
         self.row(question).is_some_and(|row| row.is_operand)
     }
 
-    /// The row that says most about it, and of equal ones the last.
+    /// A row of a file before one of ours; of these the one that says most about it, and of equal ones the last.
     fn row(&self, question: &Question<'_>) -> Option<&Row> {
         let rows = self.rows.iter().enumerate().filter(|(_, row)| {
             let masks = |masks: &Vec<i64>| question.mask.is_some_and(|mask| masks.contains(&mask));
@@ -398,7 +402,7 @@ impl Costs {
             let of_op = (row.op.is_some(), row.kind.is_some());
             (row.masks.is_some(), of_op, row.wave.is_some())
         };
-        let most = rows.max_by_key(|(at, row)| (says(row), *at));
+        let most = rows.max_by_key(|(at, row)| (*at >= self.ours, says(row), *at));
         most.map(|(_, row)| row)
     }
 }
@@ -584,5 +588,17 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.starts_with("unknown combining kind 'nor'"), "{error}");
+    }
+
+    /// Whatever ours say besides, such as the size.
+    #[test]
+    fn rows_of_a_file_go_before_ours() {
+        let target = Capabilities::of("amdgpu:gfx1100").unwrap();
+        let mut costs = Costs::ours(&target);
+        let question = Question::new("load", "", 64);
+        assert!(costs.row(&question).unwrap().wave.is_some());
+        let row = r#"{"targets": ["amdgpu:gfx1100"], "form": "load", "pipe": "memory", "use": 999, "latency": 1, "source": "a test"}"#;
+        costs.rows.push(serde_json::from_str(row).unwrap());
+        assert_eq!(costs.row(&question).unwrap().r#use, 999.0);
     }
 }

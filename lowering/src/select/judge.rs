@@ -13,6 +13,8 @@ const ROUNDS: usize = 3;
 const LEAST_GAIN: f64 = 0.03;
 /// Parts of a cycle in which costs are added up: integers, so that no order of them shows.
 const PARTS: f64 = 1024.0;
+/// The most of them that one term is taken to cost: sums of more terms than bodies have are words of 64 bits.
+const MOST: f64 = (1_u64 << 46) as f64;
 
 /// What a body takes, of a lane, in cycles.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +85,7 @@ impl Judge<'_> {
                 let own = own * self.bias(at, number, original);
                 Some(Way {
                     number,
-                    cost: own.round() as u64,
+                    cost: own.round().min(MOST) as u64,
                     needs: term.values.clone(),
                 })
             });

@@ -54,9 +54,9 @@ pub mod term;
 
 use crate::{
     pipelines::default_wave,
-    targets::{Capabilities, Kind, Target},
+    targets::{Capabilities, Kind, Search, Target},
 };
-use cost::Costs;
+use cost::{Costs, has_costs};
 pub use cost::{Figure, figure};
 use explain::{Explanation, annotate};
 use extract::Choice;
@@ -125,6 +125,10 @@ impl Pass for SelectLowering {
     fn run<'c>(module: Op<'c>, options: &SelectLoweringOptions) -> Result<'c> {
         let at = |message: String| Diagnostic::at(module, message);
         let mut target = Target::parse(&options.target).map_err(at)?;
+        if target.search == Search::Fixed && has_costs(&target.capabilities.name) {
+            let message = "the option 'fixed' of a target leaves nothing to choose: leave it out";
+            return Err(at(message.into()));
+        }
         let has = target.capabilities.waves.clone();
         if options.wave != 0 {
             if !has.contains(&options.wave) {
@@ -447,6 +451,9 @@ fn best_wave<'c>(group: &[Candidates<'c>], fixed: Option<u32>, target: &Target) 
         let message = "shares memory with bodies by subgroups, and no size suits all of them";
         let mut error = Diagnostic::at(group[0].op, message);
         for body in group {
+            if let Some(wave) = wave_at(body.op) {
+                error = error.note(body.op.location(), format!("for subgroups of {wave}"));
+            }
             for (wave, why) in &body.refused {
                 error = error.note(body.op.location(), format!("not {wave}: {why}"));
             }

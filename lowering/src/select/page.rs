@@ -14,6 +14,8 @@ use super::{
 use crate::emit::draw::escape;
 use std::{
     fmt::Write,
+    fs,
+    path::Path,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -25,6 +27,24 @@ static SAID: Mutex<Option<Vec<Explanation>>> = Mutex::new(None);
 fn said() -> MutexGuard<'static, Option<Vec<Explanation>>> {
     // What a thread said before it failed is right.
     SAID.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a page may be written to a file, by a tool that reads and writes others besides.
+///
+/// # Errors
+///
+/// It may not: a message that says why.
+pub fn check(file: &Path, others: &[&Path]) -> Result<(), String> {
+    let whole = fs::canonicalize(file).ok();
+    let is_other =
+        |other: &&Path| *other == file || whole.is_some() && fs::canonicalize(other).ok() == whole;
+    if file == Path::new("-") {
+        return Err("a page goes to a file".into());
+    }
+    match others.iter().any(is_other) {
+        true => Err("this is the file of something else".into()),
+        false => Ok(()),
+    }
 }
 
 /// Keeps what is selected from now on.
@@ -53,8 +73,8 @@ pub fn finish() -> Result<String, String> {
     let all = said().take().unwrap_or_default();
     match all.is_empty() {
         true => Err(
-            "nothing was selected: only what is compiled for a target with costs, and without the \
-                     option 'fixed', is explained"
+            "nothing was selected: what is explained is compiled for a target with costs, without the option 'fixed', \
+             and has a body whose threads fill subgroups"
                 .into(),
         ),
         false => Ok(page(all)),

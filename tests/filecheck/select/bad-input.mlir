@@ -5,6 +5,7 @@
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering=target=any 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not qd-opt %t/good.mlir --to=subgroup --target=any,select 2>&1 | FileCheck %s --check-prefix=OPTION
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 wave=64' 2>&1 | FileCheck %s --check-prefix=WAVE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=cpu,fixed' 2>&1 | FileCheck %s --check-prefix=FIXED
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='explain=perhaps' 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/negative.json' 2>&1 | FileCheck %s --check-prefix=NEGATIVE
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/unknown.json' 2>&1 | FileCheck %s --check-prefix=UNKNOWN
@@ -19,11 +20,13 @@
 // RUN: not qd-opt %t/pinned.mlir --qd-select-lowering='target=cpu wave=8' 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not qd-opt %t/cluster.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=CLUSTER
 // RUN: not qd-opt %t/group.mlir --qd-select-lowering=target=cpu 2>&1 | FileCheck %s --check-prefix=GROUP
+// RUN: not qd-opt %t/pins.mlir --qd-select-lowering=target=cpu 2>&1 | FileCheck %s --check-prefix=PINS
 
 // TARGET: error: 'builtin.module' op unknown target 'gpu': expected one of any, cpu
 // NONE: error: 'builtin.module' op there are no costs of target 'any': give a file by 'costs'
 // OPTION: target 'any' has no option 'select': there are no costs of it
 // WAVE: error: 'builtin.module' op cannot have subgroups of 64: 'nvptx:sm_90' has 32
+// FIXED: error: 'builtin.module' op the option 'fixed' of a target leaves nothing to choose: leave it out
 // FLAG: option 'explain': cannot read 'perhaps'
 // NEGATIVE: negative.json:3:{{[0-9]+}}: error: 'use' of 'redux.sync' is negative: -1
 // UNKNOWN: unknown.json:2:{{[0-9]+}}: error: target 'nvptx:sm_90' has no form 'redux.async'
@@ -40,6 +43,9 @@
 // GROUP: error: 'func.func' op shares memory with bodies by subgroups, and no size suits all of them
 // GROUP: note: not 32: a cluster has 64 lanes
 // GROUP: note: not 64: 'qd.simt.reduce_all' op stands under control flow that is not uniform in its subgroup
+// PINS: error: 'func.func' op shares memory with bodies by subgroups, and no size suits all of them
+// PINS: pins.mlir:1:1: note: for subgroups of 32
+// PINS: pins.mlir:7:1: note: for subgroups of 64
 
 //--- good.mlir
 func.func private @body() attributes {qd.threads = 64 : i64} {
@@ -76,6 +82,25 @@ func.func private @reads(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd
     %sum = qd.simt.reduce_all add %v : i32
     memref.store %sum, %out[%t] : memref<?xi32>
   }
+  return
+}
+qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {
+  qd.grid.launch 0 @writes blocks(%n) args(%v, %a : i32, memref<?xi32>)
+  qd.grid.launch 1 @reads blocks(%n) args(%a, %b : memref<?xi32>, memref<?xi32>) after [0]
+}
+
+//--- pins.mlir
+func.func private @writes(%v: i32, %out: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 32 : i64} {
+  %t = qd.simt.block.thread_id
+  %s = qd.simt.inclusive_scan add %v : i32
+  memref.store %s, %out[%t] : memref<?xi32>
+  return
+}
+func.func private @reads(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64, qd.wave = 64 : i64} {
+  %t = qd.simt.block.thread_id
+  %v = memref.load %in[%t] : memref<?xi32>
+  %s = qd.simt.inclusive_scan add %v : i32
+  memref.store %s, %out[%t] : memref<?xi32>
   return
 }
 qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {

@@ -3,6 +3,8 @@
 // RUN: qd-opt %s --qd-select-lowering='target=amdgpu:gfx1100 explain' -o /dev/null 2>&1 | FileCheck %s --check-prefix=AMD
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 explain=true' 2>&1 | FileCheck %s --check-prefix=NVIDIA
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/dear-redux.json explain=true' 2>&1 | FileCheck %s --check-prefix=DEAR
+// What a figure is does not matter, however large.
+// RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 costs=%S/Inputs/huge.json explain=true' 2>&1 | FileCheck %s --check-prefix=HUGE
 // RUN: qd-opt %s --to=subgroup --target=amdgpu:gfx1100,select | FileCheck %s --check-prefix=PIPELINE
 
 // AMD:      @body threads 256, group 0: wave 64 (32: +{{[0-9.]+}} %)
@@ -21,6 +23,9 @@
 // DEAR:     func.func private @body
 // DEAR-NOT:   qd.simt.reduce_all
 // DEAR-COUNT-5: qd.simt.shuffle xor
+
+// HUGE:       qd.simt.reduce_all ({{.*}}) -> expansion
+// HUGE:     func.func private @body
 
 // PIPELINE: func.func private @body{{.*}} qd.wave = 64
 func.func private @body(%in: memref<?xi32>, %out: memref<?xi32>, %masks: memref<?xi64>) attributes {qd.threads = 256 : i64} {

@@ -12,6 +12,14 @@
 // RUN: FileCheck %s --input-file=%t.run --check-prefix=CPU
 // RUN: not qd-opt %s --to=subgroup --target=cpu,fixed --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
 // RUN: not qd-translate %s --target=cpu,fixed --explain=%t.none -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: cp %s %t.mlir
+// RUN: not qd-opt %t.mlir --to=subgroup --target=cpu,select --explain=%t.mlir -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not qd-translate %t.mlir --target=cpu,select --explain=%t.mlir -o /dev/null 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not qd-run %t.mlir --target=cpu,select --explain=%t.mlir --arg 'in=[1,-2,3]' --print out 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: cmp %s %t.mlir
+// RUN: not qd-opt %t.mlir --to=subgroup --target=cpu,select --explain=%t.out -o %t.out 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not qd-translate %t.mlir --target=cpu,select --explain=%t.out -o %t.out 2>&1 | FileCheck %s --check-prefix=OTHER
+// RUN: not qd-opt %s --to=subgroup --target=cpu,select --explain=- -o /dev/null 2>&1 | FileCheck %s --check-prefix=DASH
 // RUN: not qd-opt %s --to=subgroup --target=cpu,select --explain=%t/no/folder -o /dev/null 2>&1 | FileCheck %s --check-prefix=FOLDER
 
 // CHECK:      <!doctype html>
@@ -37,7 +45,11 @@
 
 // RAN: out = [4, 4, 4]
 
-// NONE: --explain={{.*}}.none: nothing was selected: only what is compiled for a target with costs, and without the option 'fixed', is explained
+// NONE: --explain={{.*}}.none: nothing was selected: what is explained is compiled for a target with costs, without the option 'fixed', and has a body whose threads fill subgroups
+
+// OTHER: --explain={{.*}}: this is the file of something else
+
+// DASH: qd-opt: --explain=-: a page goes to a file
 
 // FOLDER: qd-opt: --explain={{.*}}: No such file or directory
 

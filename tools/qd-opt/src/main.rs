@@ -12,6 +12,7 @@ use qd_lowering::select::page;
 use std::{
     fs,
     io::{self, Write},
+    path::Path,
     process::ExitCode,
 };
 
@@ -38,7 +39,13 @@ fn main() -> ExitCode {
         eprintln!("qd-opt: {message}");
         return ExitCode::FAILURE;
     }
-    if own.explain.is_some() {
+    if let Some(path) = &own.explain {
+        let texts = arguments.iter().skip(1).filter_map(|text| text.to_str());
+        let named = texts.map(|text| Path::new(text.strip_prefix("-o=").unwrap_or(text)));
+        if let Err(message) = page::check(path, &named.collect::<Vec<_>>()) {
+            eprintln!("qd-opt: --explain={}: {message}", path.display());
+            return ExitCode::FAILURE;
+        }
         page::begin();
     }
     if qd_dialects::tools::opt_main(arguments) != 0 {

@@ -22,7 +22,9 @@ fn run(cli: &Cli) -> Result<(), Failure> {
     }
     let context = qd_frontend::lazy_context();
     let program = module::open(cli, &context)?;
-    if cli.explain.is_some() {
+    if let Some(path) = &cli.explain {
+        explanations::check(path, &[&cli.file])
+            .map_err(|message| format!("--explain={}: {message}", path.display()))?;
         explanations::begin();
     }
     execute(cli, &guard, program, || explain(cli))

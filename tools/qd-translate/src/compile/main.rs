@@ -8,7 +8,7 @@ use qd_frontend::{
 };
 use qd_thin::{Failure, begin_trace, main_of, print_troubles, with_bar};
 use qd_translate::{Cli, Form, TOOL, print, request, write};
-use std::{mem::ManuallyDrop, process::ExitCode};
+use std::{mem::ManuallyDrop, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
     main_of(TOOL, explained)
@@ -19,9 +19,12 @@ fn explained(cli: &Cli) -> Result<(), Failure> {
     let Some(path) = &cli.explain else {
         return run(cli);
     };
+    let said = |message: String| format!("--explain={}: {message}", path.display());
+    let others = [Some(&cli.file), cli.output.as_ref()].into_iter().flatten();
+    let others: Vec<_> = others.map(PathBuf::as_path).collect();
+    explanations::check(path, &others).map_err(said)?;
     explanations::begin();
     run(cli)?;
-    let said = |message: String| format!("--explain={}: {message}", path.display());
     let page = explanations::finish().map_err(said)?;
     replace(path, page.as_bytes()).map_err(|e| said(e.to_string()))?;
     Ok(())
