@@ -395,7 +395,7 @@ STATIC = (static, static_assert, static_print)
 
 # Threads of a block.
 MOST_THREADS = 1024
-# Those of a loop of which nothing is said; the peer has as many on GPUs.
+# Those of a loop of which nothing is said, on every device.
 DEFAULT_THREADS = 128
 
 # Calls inside one another: a function that calls itself with ever other objects is stopped here.
