@@ -208,8 +208,8 @@ fn combiners_that_are_functions() {
             let last = Combiner::function(b.context(), zero, |_, _, right| right.to_vec());
             b.reduce_by_key(
                 &last,
-                [*x, *y],
-                [*out_x, *out_y],
+                (*x, *y),
+                (*out_x, *out_y),
                 *m,
                 &Workspace::new(*s, *n, 1),
             );
@@ -246,7 +246,7 @@ fn selections_and_runs() {
             b.select(*a, *f, *out, *m, &workspace);
             b.partition(*a, *f, *out, *m, &workspace);
             let least = Combiner::kind(b.context(), Kind::MinSi, b.int_type(32));
-            b.reduce_by_key(&least, [*a, *f], [*out, *values], *m, &workspace);
+            b.reduce_by_key(&least, (*a, *f), (*out, *values), *m, &workspace);
         },
         "qd.algo.select ins(%a, %f : memref<?xi32>, memref<?xi32>)
            outs(%out, %m : memref<?xi32>, memref<i32>)

@@ -19,6 +19,7 @@ pub mod expand_views;
 pub mod fill_subgroups;
 pub mod fuse_phases;
 pub mod fuse_producers;
+pub mod guard_atan2;
 pub mod hoist_invariants;
 pub mod inline_functions;
 pub mod mark_noalias;
@@ -66,6 +67,7 @@ fn register_all() {
     pass::register::<fill_subgroups::FillSubgroups>();
     pass::register::<fuse_phases::FusePhases>();
     pass::register::<fuse_producers::FuseProducers>();
+    pass::register::<guard_atan2::GuardAtan2>();
     pass::register::<hoist_invariants::HoistInvariants>();
     pass::register::<inline_functions::InlineFunctions>();
     pass::register::<mark_noalias::MarkNoalias>();

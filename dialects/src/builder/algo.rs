@@ -208,19 +208,25 @@ impl<'c> Builder<'c> {
     }
 
     /// Writes one entry for each run of equal keys, its key and the combination of its values, and
-    /// the number of runs.
-    pub fn reduce_by_key<'b>(
+    /// the number of runs. Takes as many buffers of values as the combiner has scalars.
+    pub fn reduce_by_key<'b, T: Values<'b, 'c>>(
         &'b self,
         combiner: &Combiner<'c>,
-        [keys, values]: [V<'b, 'c>; 2],
-        [keys_out, values_out]: [V<'b, 'c>; 2],
+        (keys, values): (V<'b, 'c>, T),
+        (keys_out, values_out): (V<'b, 'c>, T),
         num_runs: V<'b, 'c>,
         workspace: &Workspace<'b, 'c>,
     ) -> Op<'c> {
         let (attributes, region) = combiner.carried(self.location());
         let parts = Parts {
             algorithm: Algorithm::ReduceByKey,
-            operands: &[&[keys, values, keys_out, values_out, num_runs]],
+            operands: &[
+                &[keys],
+                &values.to_vec(),
+                &[keys_out],
+                &values_out.to_vec(),
+                &[num_runs],
+            ],
             attributes,
             regions: vec![region],
         };

@@ -6,6 +6,35 @@ using namespace mlir;
 using namespace qd;
 using namespace qd::algo;
 
+//===----------------------------------------------------------------------===//
+// Syntax
+//===----------------------------------------------------------------------===//
+
+/// Parses what `reduce_by_key` writes: the runs' keys, any number of values, and how many runs there are.
+static ParseResult parseRuns(OpAsmParser &parser, OpAsmParser::UnresolvedOperand &keys,
+                             SmallVectorImpl<OpAsmParser::UnresolvedOperand> &values,
+                             OpAsmParser::UnresolvedOperand &runs, Type &keysType,
+                             SmallVectorImpl<Type> &valueTypes, Type &runsType) {
+  SMLoc start = parser.getCurrentLocation();
+  if (parser.parseOperandList(values) || parser.parseColonTypeList(valueTypes))
+    return failure();
+  if (values.size() < 3)
+    return parser.emitError(start, "expected the runs' keys, their values and their number");
+  if (values.size() != valueTypes.size())
+    return parser.emitError(start) << values.size() << " operands have " << valueTypes.size() << " types";
+  keys = values.front(), runs = values.pop_back_val();
+  values.erase(values.begin());
+  keysType = valueTypes.front(), runsType = valueTypes.pop_back_val();
+  valueTypes.erase(valueTypes.begin());
+  return success();
+}
+
+static void printRuns(OpAsmPrinter &printer, Operation *, Value keys, OperandRange values, Value runs,
+                      Type keysType, TypeRange valueTypes, Type runsType) {
+  printer << keys << ", " << values << ", " << runs << " : " << keysType << ", " << valueTypes << ", "
+          << runsType;
+}
+
 #define GET_OP_CLASSES
 #include "QdAlgo.cpp.inc"
 
@@ -29,12 +58,13 @@ static std::string quoted(const AlgorithmOperand &operand, ArrayRef<AlgorithmOpe
   return "'" + name + "'";
 }
 
-/// Rejects a buffer that is passed twice, naming both operands. Of several inputs two may well be
-/// the same.
+/// Rejects a buffer that is passed twice, naming both operands. Of several inputs or values two may
+/// well be the same.
 static LogicalResult verifyDistinct(Operation *op, ArrayRef<AlgorithmOperand> operands) {
   for (const AlgorithmOperand &one : operands)
     for (const AlgorithmOperand &other : operands.drop_front(&one - operands.begin() + 1)) {
-      bool areInputs = one.role == OperandRole::Input && one.group == other.group;
+      bool isRead = one.role == OperandRole::Input || one.role == OperandRole::Value;
+      bool areInputs = isRead && one.group == other.group;
       if (one.value == other.value && !areInputs)
         return op->emitOpError() << quoted(one, operands) << " and " << quoted(other, operands)
                                  << " are the same buffer";
@@ -240,9 +270,18 @@ LogicalResult ParallelSortOp::verify() {
 LogicalResult ReduceByKeyOp::verify() {
   if (!sameRows(getKeys(), getKeysOut()))
     return mustMatch(*this, "keys", getKeys(), "keys_out", getKeysOut());
-  if (!sameRows(getValues(), getValuesOut()))
-    return mustMatch(*this, "values", getValues(), "values_out", getValuesOut());
-  return verifyCombiner(*this, getKind(), getIdentities(), getCombiner(), elementOf(getValues()));
+  size_t k = getValues().size();
+  if (getValuesOut().size() != k)
+    return emitOpError("has ") << k << " values and " << getValuesOut().size()
+                               << " outputs for them: their numbers must be the same";
+  SmallVector<Type> types;
+  for (auto [i, in, out] : llvm::enumerate(getValues(), getValuesOut())) {
+    std::string at = k == 1 ? "" : "[" + std::to_string(i) + "]";
+    if (!sameRows(in, out))
+      return mustMatch(*this, "values" + at, in, "values_out" + at, out);
+    types.push_back(elementOf(in));
+  }
+  return verifyCombiner(*this, getKind(), getIdentities(), getCombiner(), types);
 }
 
 //===----------------------------------------------------------------------===//

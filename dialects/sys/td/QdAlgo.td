@@ -275,7 +275,7 @@ def Algo_SortOp : Algo_Op<"sort",
 
 def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     ["Key", "Value", "Output", "Output", "Total", "Scratch", "Count"], "Runs",
-    [IsolatedFromAbove]> {
+    [AttrSizedOperandSegments, IsolatedFromAbove]> {
   let hasVerifier = 1;
   let summary = "combine the values of each run of equal keys";
   let description = !strconcat([{
@@ -284,11 +284,10 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     number of runs. Elements after the last run are unchanged. A NaN key equals
     nothing, itself included. To combine equal keys that are not adjacent, sort first.
 
-    Keys and values are scalars. A kind or a region combines the
-    values, as for `reduce`; with `deterministic` a run's value is that of an inclusive scan,
-    in which a run's first element discards what is before it, and the last run's that of all
-    tiles. `scratch` is `i32` and of at least
-    `qd.algo.scratch_slots` slots, uninitialised.
+    Keys and values are scalars. A kind combines one value, a region K of them, as for `reduce`: a struct
+    of mixed types is a buffer for each of its members. With `deterministic` a run's value is that of an
+    inclusive scan, in which a run's first element discards what is before it, and the last run's that of
+    all tiles. `scratch` is `i32` and of at least `qd.algo.scratch_slots` slots, uninitialised.
 
     }], Algo_CountText, [{
 
@@ -296,20 +295,31 @@ def Algo_ReduceByKeyOp : Algo_Op<"reduce_by_key",
     qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>)
         outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<i32>)
         scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+
+    // Of each run the sum and the number of elements.
+    qd.algo.reduce_by_key ins(%k, %v, %ones : memref<?xi32>, memref<?xf32>, memref<?xi32>)
+        outs(%ko, %vo, %lengths, %runs : memref<?xi32>, memref<?xf32>, memref<?xi32>, memref<i32>)
+        scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+        identity [0.0 : f32, 0 : i32] combiner {
+      ^bb0(%sum: f32, %length: i32, %x: f32, %one: i32):
+        %s1 = arith.addf %sum, %x : f32
+        %l1 = arith.addi %length, %one : i32
+        qd.yield %s1, %l1 : f32, i32
+    }
     ```
   }]);
   let arguments = !con((ins
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "keys", [MemRead]>:$keys,
-      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "values", [MemRead]>:$values,
+      Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "values", [MemRead]>:$values,
       Arg<MemRefRankOf<[Qd_Scalar], [1]>, "runs' keys", [MemWrite]>:$keys_out,
-      Arg<MemRefRankOf<[Qd_Scalar], [1]>, "runs' values", [MemRead, MemWrite]>:$values_out,
+      Arg<Variadic<MemRefRankOf<[Qd_Scalar], [1]>>, "runs' values", [MemRead, MemWrite]>:$values_out,
       Qd_CountOut:$num_runs, Qd_Scratch:$scratch, Qd_Count:$count,
       OptionalAttr<Qd_CombiningKind>:$kind, OptionalAttr<ArrayAttr>:$identities), Algo_Options);
   let regions = (region MaxSizedRegion<1>:$combiner);
   let assemblyFormat = [{
     (custom<CombiningKind>($kind)^)?
     `ins` `(` $keys `,` $values `:` type($keys) `,` type($values) `)`
-    `outs` `(` $keys_out `,` $values_out `,` $num_runs `:` type($keys_out) `,` type($values_out) `,` type($num_runs) `)`
+    `outs` `(` custom<Runs>($keys_out, $values_out, $num_runs, type($keys_out), type($values_out), type($num_runs)) `)`
     `scratch` `(` $scratch `:` type($scratch) `)` `count` `(` $count `:` type($count) `)`
     `log256_max_n` `=` $log256_max_n (`strategy` `=` $strategy^)? (`deterministic` $deterministic^)?
     (`checked` $checked^)? attr-dict

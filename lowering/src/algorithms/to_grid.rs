@@ -31,6 +31,8 @@ impl Pipeline for ToGrid {
             false => "qd-inline-functions,qd-verify-level{level=algo}",
         };
         Ok([
+            // Before anything that folds.
+            "qd-guard-atan2",
             begin,
             "qd-split-aliases",
             "qd-expand-scratch",

@@ -52,10 +52,12 @@ pub(super) fn widen<'c>(op: Op<'c>) -> Vec<View<'c>> {
         algo::Sort::NAME | algo::ParallelSort::NAME => sort(op, &mut views),
         algo::ReduceByKey::NAME => {
             let values = algo::ReduceByKey::cast(op).values();
-            let how = combining(op, &elements(&[values]));
-            let forms = [None, Some(how), None, Some(how)];
-            for (i, form) in forms.into_iter().enumerate() {
-                view(op, i, form.unwrap_or(equal), &mut views);
+            let how = combining(op, &elements(&values));
+            // Keys, and then their values; of what is read, and of what is written.
+            let with_keys = 1 + values.len();
+            for i in 0..2 * with_keys {
+                let form = if i % with_keys == 0 { equal } else { how };
+                view(op, i, form, &mut views);
             }
         }
         algo::Reduce::NAME | algo::InclusiveScan::NAME | algo::ExclusiveScan::NAME => {

@@ -462,6 +462,96 @@ fn regions_combine_runs() {
     report("regions combine runs");
 }
 
+/// Combiners of structs, by the types of their members.
+const STRUCTS: [(&str, &[&str], &str); 3] = [
+    // The largest, and where it is: the first of several.
+    (
+        "i32",
+        &["i32", "i64"],
+        "identity [-2147483648 : i32, -1 : i64] combiner {
+  ^bb0(%l: i32, %i: i64, %r: i32, %j: i64):
+    %larger = arith.cmpi sge, %l, %r : i32
+    %v = arith.select %larger, %l, %r : i32
+    %at = arith.select %larger, %i, %j : i64
+    qd.yield %v, %at : i32, i64
+  }",
+    ),
+    // A sum in an order that is said, a number of elements, and the last.
+    (
+        "f32",
+        &["f32", "i16", "i8"],
+        "deterministic identity [0.0 : f32, 0 : i16, 0 : i8] combiner {
+  ^bb0(%l: f32, %i: i16, %a: i8, %r: f32, %j: i16, %b: i8):
+    %sum = arith.addf %l, %r : f32
+    %count = arith.addi %i, %j : i16
+    %zero = arith.constant 0 : i8
+    %is_none = arith.cmpi eq, %b, %zero : i8
+    %last = arith.select %is_none, %a, %b : i8
+    qd.yield %sum, %count, %last : f32, i16, i8
+  }",
+    ),
+    // More than a tile of a look-back holds.
+    (
+        "i64",
+        &["i64", "i64", "i64", "i64"],
+        "identity [0 : i64, 0 : i64, -1 : i64, 0 : i64] combiner {
+  ^bb0(%a: i64, %b: i64, %c: i64, %d: i64, %e: i64, %f: i64, %g: i64, %h: i64):
+    %sum = arith.addi %a, %e : i64
+    %or = arith.ori %b, %f : i64
+    %and = arith.andi %c, %g : i64
+    %xor = arith.xori %d, %h : i64
+    qd.yield %sum, %or, %and, %xor : i64, i64, i64, i64
+  }",
+    ),
+];
+
+#[test]
+fn structs_combine_by_key() {
+    for (t, (key, members, region)) in STRUCTS.into_iter().enumerate() {
+        let keys = [Input::Grouped, Input::AllEqual, Input::FewDistinct];
+        let list = |of: &dyn Fn(usize, &str) -> String| {
+            let each = members.iter().enumerate().map(|(i, member)| of(i, member));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let types = list(&|_, member| format!("memref<?x{member}>"));
+        let parameters = |name| list(&|i, member| format!("%{name}{i}: memref<?x{member}>"));
+        let names = |name| list(&|i, _| format!("%{name}{i}"));
+        cover(t, &keys, |depth, n, wave, input| {
+            // Capacities are the first's: each is a compilation.
+            if t > 0 && depth as usize != 1 + t {
+                return;
+            }
+            let source = format!(
+                "qd.grid.kernel @main(%k: memref<?x{key}>, {}, %ko: memref<?x{key}>, {}, \
+                 %m: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {{
+                   qd.algo.reduce_by_key ins(%k, {} : memref<?x{key}>, {types}) \
+                 outs(%ko, {}, %m : memref<?x{key}>, {types}, memref<i32>) \
+                 scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = {depth} {region}
+                 }}",
+                parameters("v"),
+                parameters("vo"),
+                names("v"),
+                names("vo"),
+            );
+            let values = (7..).zip(members);
+            let values = values.map(|(seed, member)| generate(member, Input::Random, n, seed));
+            let results = members.iter().map(|member| output(member, n, Expect::Same));
+            let mut arguments = vec![given(generate(key, input, n, 6))];
+            arguments.extend(values.map(given));
+            arguments.push(output(key, n, Expect::Same));
+            arguments.extend(results);
+            arguments.extend([
+                given(Data::Count(-1)),
+                scratch("i32", slots("reduce_by_key", n, depth)),
+                given(Data::Count(n as i32)),
+            ]);
+            let about = format!("structs of {members:?} by {key}, n = {n}, D = {depth}, {input:?}");
+            Subject::new(source).check(wave, &arguments, &about);
+        });
+    }
+    report("structs combine by key");
+}
+
 /// What an argument of a form is given.
 fn argument(parameter: &known::Parameter, input: Input, n: usize, slots: u64) -> Argument {
     let element = &parameter.element;

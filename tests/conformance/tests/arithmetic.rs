@@ -238,6 +238,33 @@ fn operations_with_constants() {
     }
 }
 
+/// Of constants, which upstream would fold into a NaN.
+#[test]
+fn arc_tangents_of_two_zeros() {
+    let mut cases = Cases::default();
+    for element in ["f16", "bf16", "f32", "f64"] {
+        for (up, right) in [
+            ("0.0", "0.0"),
+            ("0.0", "-0.0"),
+            ("-0.0", "0.0"),
+            ("-0.0", "-0.0"),
+        ] {
+            let wide = if element == "f64" { "f64" } else { "f32" };
+            let widened = match element {
+                "f16" | "bf16" => format!("%r = arith.extf %angle : {element} to f32"),
+                _ => format!("%r = arith.addf %angle, %angle : {element}"),
+            };
+            let body = format!(
+                "%up = arith.constant {up} : {element}
+    %right = arith.constant {right} : {element}
+    %angle = math.atan2 %up, %right : {element}
+    {widened}"
+            );
+            cases.check(wide, wide, &body);
+        }
+    }
+}
+
 /// Quotients and remainders, of the smallest number among others.
 #[test]
 fn integer_division() {

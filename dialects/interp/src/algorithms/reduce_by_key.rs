@@ -14,9 +14,9 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     op: "qd.algo.reduce_by_key",
     operands: &[
         Operand::read("keys"),
-        Operand::read("values"),
+        Operand::new("values", Arity::Many, Access::Read),
         Operand::written("keys_out"),
-        Operand::written("values_out"),
+        Operand::new("values_out", Arity::Many, Access::Written),
         Operand::new("num_runs", Arity::One, Access::WrittenOnce),
         SCRATCH,
         COUNT,
@@ -29,7 +29,7 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
 fn run(engine: &mut Engine<'_>, call: &Call<'_>) -> Outcome {
     let (keys, values) = (call.one(0)?, call.all(1));
     let element = keys.memref.element;
-    let (mut runs, mut all, mut last) = (Vec::new(), Tuples::new(1), None);
+    let (mut runs, mut all, mut last) = (Vec::new(), Tuples::new(values.len()), None);
     let mut heads = Vec::new();
     for index in 0..call.n {
         let key = engine.scalar(keys, index)?;
@@ -53,12 +53,12 @@ fn run(engine: &mut Engine<'_>, call: &Call<'_>) -> Outcome {
             .map_or(call.n as usize, |(_, start)| *start);
         known(all.poison[end - 1])?;
         engine.put_scalar(call.one(2)?, run as u64, key)?;
-        engine.put_scalar(call.one(3)?, run as u64, all.get(end - 1)[0])?;
+        engine.put_tuple(call.all(3), run as u64, all.get(end - 1))?;
     }
     engine.put_count(call.one(4)?, runs.len())
 }
 
-/// The combination of each element's run so far, in the fixed order: by a scan of pairs,
+/// The combination of each element's run so far, in the fixed order: by a scan of tuples,
 /// a number of heads and what follows the last of them. The last run is the total's.
 fn in_order(call: &Call<'_>, values: &Tuples, heads: &[bool]) -> Outcome<Tuples> {
     let combiner = call.combiner()?;
@@ -83,7 +83,7 @@ fn in_order(call: &Call<'_>, values: &Tuples, heads: &[bool]) -> Outcome<Tuples>
     if let Some(last) = scanned.results.last_mut() {
         *last = scanned.total;
     }
-    let mut all = Tuples::new(1);
+    let mut all = Tuples::new(call.all(1).len());
     for result in &scanned.results {
         all.push(result[1..].iter().copied(), 0);
     }

@@ -103,7 +103,7 @@ impl<'b, 'c> Lowering<'b, 'c, '_> {
             }
             Algorithm::Select => b.select(array(0), array(1), array(2), first(3), &workspace),
             Algorithm::ReduceByKey => {
-                let (inputs, outputs) = ([array(0), array(1)], [array(2), array(3)]);
+                let (inputs, outputs) = ((array(0), array(1)), (array(2), array(3)));
                 b.reduce_by_key(&combiner(1), inputs, outputs, first(4), &workspace)
             }
             Algorithm::Sort => {

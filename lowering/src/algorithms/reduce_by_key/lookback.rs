@@ -10,7 +10,7 @@
 //!      values since the last head.
 //!    - The last subgroup publishes the tile's aggregate, a pair, and will look
 //!      back ([`Chain`]). Meanwhile each thread puts each head's key, and the
-//!      value of the run that ends before it, in shared memory, at the number of
+//!      sum of the run that ends before it, in shared memory, at the number of
 //!      heads before it in the tile.
 //!    - The tile's exclusive prefix gives the tile's offset in the output, and the
 //!      part of its first run that earlier tiles hold. Runs are written with
@@ -26,13 +26,13 @@
 //! Cost: reads each key and each value once, and one key more for each subgroup;
 //! writes each run once. Descriptors take 32 bytes a tile. A fill and a phase.
 
-use super::{ReduceByKey, shape, sweep};
+use super::{ReduceByKey, shape, sweep, types};
 use crate::algorithms::{
     chain::{self, Chain},
     fixed_order::Runs,
     partials::Partials,
     sweep::Form,
-    tiles::{bytes, prefetch, rest},
+    tiles::{bytes, load, prefetch, rest, store},
 };
 use crate::targets::{Capabilities, tuning::Tuning};
 use qd_dialects::{
@@ -45,6 +45,15 @@ use qd_dialects::{
 /// sign.
 const WORD: i64 = 32;
 
+/// The largest element, a key and its values, in bytes, that a thread may hold for a tile to fit a block's
+/// shared memory.
+const MOST_BYTES: i64 = 32;
+
+/// Whether tiles of an op's elements fit.
+pub(super) fn fits(op: Op) -> bool {
+    bytes(&types(op)) <= MOST_BYTES
+}
+
 /// Builds a fill and a phase, or a phase.
 pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilities) -> Result<'c> {
     let by_key = ReduceByKey::of(b, op);
@@ -56,7 +65,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, capabilities: &Capabilitie
         return sweep::expand(b, op, form);
     }
     chain::require(op, capabilities)?;
-    let held = bytes(&[by_key.keys.element(), by_key.values.element()]);
+    let held = bytes(&types(op));
     let mut tuning = Tuning::of(op, "reduce_by_key", held, capabilities)?;
     if by_key.in_order {
         tuning = tuning.in_shape(op, shape(op))?;
@@ -87,16 +96,16 @@ struct LookBack<'a, 'b, 'c> {
 /// Shared memory of a block.
 struct Shared<'b, 'c> {
     /// First the elements in the order of loading, and then the runs that end in
-    /// the tile: each head's key, and the value of the run before it.
+    /// the tile: each head's key, and the sum of the run before it.
     keys: V<'b, 'c>,
-    values: V<'b, 'c>,
+    values: Vec<V<'b, 'c>>,
     /// The number of heads before the tile, and in it.
     heads: V<'b, 'c>,
     /// Each thread's mask of heads. In registers, each of its bits would be kept
     /// for its second use: a quarter of all registers.
     masks: V<'b, 'c>,
     /// The sum of the values since the last head before the tile.
-    open: V<'b, 'c>,
+    open: Vec<V<'b, 'c>>,
     ticket: V<'b, 'c>,
 }
 
@@ -112,7 +121,7 @@ struct Tile<'b, 'c> {
 struct Own<'b, 'c> {
     keys: Vec<V<'b, 'c>>,
     /// Each element's sum with those before it of the same run in this thread.
-    values: Vec<V<'b, 'c>>,
+    values: Vec<Vec<V<'b, 'c>>>,
     /// Mask of the elements that are heads, `i32`.
     heads: V<'b, 'c>,
 }
@@ -151,13 +160,13 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
     /// The body of the phase.
     fn sweep(&self, chain: &Chain<'_, 'b, 'c>) {
         let (b, word) = (self.b, self.b.int_type(32));
-        let (key, value) = (self.by_key.keys.element(), self.by_key.values.element());
+        let values = || self.by_key.values.iter().map(|values| values.element());
         let shared = Shared {
-            keys: b.shared(key, self.size()),
-            values: b.shared(value, self.size()),
+            keys: b.shared(self.by_key.keys.element(), self.size()),
+            values: values().map(|value| b.shared(value, self.size())).collect(),
             heads: b.shared(word, 2),
             masks: b.shared(word, self.tuning.threads),
-            open: b.shared(value, 1),
+            open: values().map(|value| b.shared(value, 1)).collect(),
             ticket: b.shared(word, 1),
         };
         let runs = self.by_key.in_order.then(|| Runs::new(b, self.pairs));
@@ -170,7 +179,8 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 start: position.number.to_index() * self.size(),
             };
             let own = self.own(&tile, &shared);
-            let sum = vec![b.popcnt(own.heads), own.values[own.values.len() - 1]];
+            let last = own.values[own.values.len() - 1].clone();
+            let sum = [vec![b.popcnt(own.heads)], last].concat();
             let (within, total) = match &runs {
                 Some(runs) => {
                     runs.combine(&sum);
@@ -196,7 +206,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 b.if_(leads, || {
                     shared.heads.set(b.index(0), before[0]);
                     shared.heads.set(b.index(1), total[0]);
-                    shared.open.set(b.index(0), before[1]);
+                    store(&shared.open, b.index(0), &before[1..]);
                     b.if_(chain.is_last(position), || {
                         self.by_key.end(&self.pairs.apply(b, &before, &total))
                     });
@@ -225,11 +235,14 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         }
         let exist = rest(tile.count, first).min(items).to_i32();
         let heads = heads & ((b.i32(1) << exist) - 1);
-        let mut scanned = vec![values[0]];
+        let mut scanned = vec![values[0].clone()];
         for (nth, value) in (0..).zip(&values).skip(1) {
-            let so_far = &scanned[scanned.len() - 1..];
-            let joined = self.by_key.combiner.apply(b, so_far, &[*value])[0];
-            scanned.push(is_set(heads, nth).select(*value, joined));
+            let so_far = &scanned[scanned.len() - 1];
+            let joined = self.by_key.combiner.apply(b, so_far, value);
+            let begins = is_set(heads, nth);
+            let either = value.iter().zip(joined);
+            let either = either.map(|(own, joined)| begins.select(*own, joined));
+            scanned.push(either.collect());
         }
         Own {
             keys,
@@ -240,7 +253,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
 
     /// Loads the keys and values of a subgroup's part of the tile, in a striped
     /// arrangement, and the key before that part. Beyond the last element a key is
-    /// undefined and a value is neutral.
+    /// undefined and values are neutral.
     fn load(&self, tile: &Tile<'b, 'c>) -> (V<'b, 'c>, Vec<Vec<V<'b, 'c>>>) {
         let (b, items) = (self.b, self.tuning.items);
         let step = b.subgroup_size().to_index();
@@ -251,7 +264,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let keys = self.by_key.keys;
         let each = |nth: i64| {
             let i = first + step * nth;
-            vec![keys.at(i), self.by_key.values.at(i)]
+            [vec![keys.at(i)], load(&self.by_key.values, i)].concat()
         };
         let nothing = || b.zero(keys.element());
         let all = b.if_else(
@@ -268,9 +281,10 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
                 [before, (0..items).flat_map(guarded).collect()].concat()
             },
         );
-        let inputs = [keys, self.by_key.values];
+        let inputs = [vec![keys], self.by_key.values.clone()].concat();
         prefetch(&self.tuning, &inputs, tile.start, tile.count);
-        (all[0], all[1..].chunks(2).map(<[_]>::to_vec).collect())
+        let elements = all[1..].chunks(inputs.len());
+        (all[0], elements.map(<[_]>::to_vec).collect())
     }
 
     /// From a striped to a blocked arrangement within a subgroup.
@@ -278,46 +292,46 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         &self,
         shared: &Shared<'b, 'c>,
         loaded: &[Vec<V<'b, 'c>>],
-    ) -> (Vec<V<'b, 'c>>, Vec<V<'b, 'c>>) {
+    ) -> (Vec<V<'b, 'c>>, Vec<Vec<V<'b, 'c>>>) {
         let (b, items) = (self.b, self.tuning.items);
         let step = b.subgroup_size().to_index();
         let first = b.subgroup_id().to_index() * step * items + b.lane_id().to_index();
         for (nth, element) in (0..).zip(loaded) {
             let at = first + step * nth;
             shared.keys.set(at, element[0]);
-            shared.values.set(at, element[1]);
+            store(&shared.values, at, &element[1..]);
         }
         b.subgroup_sync();
-        let own = |array: V<'b, 'c>| {
-            let first = b.thread_id() * items;
-            (0..items).map(|nth| array.at(first + nth)).collect()
-        };
-        (own(shared.keys), own(shared.values))
+        let keys = b.thread_id() * items;
+        let keys = (0..items).map(|nth| shared.keys.at(keys + nth)).collect();
+        let values = b.thread_id() * items;
+        let values = (0..items).map(|nth| load(&shared.values, values + nth));
+        (keys, values.collect())
     }
 
-    /// Stages heads' keys and the values of the runs before them in shared memory.
-    /// The tile's first value lacks the prefix.
+    /// Stages heads' keys and the sums of the runs before them in shared memory.
+    /// The tile's first sum lacks the prefix.
     fn stage(&self, shared: &Shared<'b, 'c>, own: &Own<'b, 'c>, within: &[V<'b, 'c>]) {
         let b = self.b;
         let first = within[0].to_index();
         let heads = shared.masks.at(b.thread_id());
         let mut at = within[0];
-        let mut ended = within[1];
+        let mut ended = &within[1..];
         for (nth, (key, upto)) in (0..).zip(own.keys.iter().zip(&own.values)) {
             let is_head = is_set(heads, nth);
             b.if_(is_head, || {
                 shared.keys.set(at.to_index(), *key);
-                shared.values.set(at.to_index(), ended);
+                store(&shared.values, at.to_index(), ended);
             });
             at = at + is_head.to_i32();
-            ended = *upto;
+            ended = upto;
         }
         // The run that ends at the first head began in a thread below.
         let begins_below = heads.ne(0) & (heads & 1).eq(0);
         b.if_(begins_below, || {
-            let own = shared.values.at(first);
-            let all = self.by_key.combiner.apply(b, &within[1..], &[own]);
-            shared.values.set(first, all[0]);
+            let own = load(&shared.values, first);
+            let all = self.by_key.combiner.apply(b, &within[1..], &own);
+            store(&shared.values, first, &all);
         });
     }
 
@@ -328,9 +342,9 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
         let heads = shared.heads.at(b.index(1));
         let t = b.thread_id();
         b.if_(t.eq(0) & heads.ne(0), || {
-            let (open, own) = (shared.open.at(zero), shared.values.at(zero));
-            let all = self.by_key.combiner.apply(b, &[open], &[own]);
-            shared.values.set(zero, all[0]);
+            let (open, own) = (load(&shared.open, zero), load(&shared.values, zero));
+            let all = self.by_key.combiner.apply(b, &open, &own);
+            store(&shared.values, zero, &all);
         });
         let step = b.i32(self.tuning.threads as i32);
         b.for_(t.to_i32(), heads, step, [], |nth, none| {
@@ -339,7 +353,7 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             self.by_key.keys_out.set(run, shared.keys.at(nth));
             // No run ends at the first head of all.
             b.if_(run.ne(0), || {
-                self.by_key.values_out.set(run - 1, shared.values.at(nth));
+                store(&self.by_key.values_out, run - 1, &load(&shared.values, nth));
             });
             none
         });

@@ -22,11 +22,12 @@ use super::{
     latency_oriented,
     levels::Count,
     sweep::Form,
+    tiles::store,
 };
 use qd_dialects::{
     builder::{Builder, Combiner, V},
     ir::{Op, element_type},
-    melior::ir::ValueLike,
+    melior::ir::{Type, ValueLike},
     ops::algo,
 };
 
@@ -49,7 +50,7 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         },
         Strategy {
             name: "lookback",
-            suits: |_, capabilities| chain::suits(capabilities),
+            suits: |op, capabilities| lookback::fits(op) && chain::suits(capabilities),
             expand: lookback::expand,
         },
         Strategy {
@@ -63,9 +64,9 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
 /// The op's operands.
 struct ReduceByKey<'b, 'c> {
     keys: V<'b, 'c>,
-    values: V<'b, 'c>,
+    values: Vec<V<'b, 'c>>,
     keys_out: V<'b, 'c>,
-    values_out: V<'b, 'c>,
+    values_out: Vec<V<'b, 'c>>,
     num_runs: V<'b, 'c>,
     scratch: V<'b, 'c>,
     count: Count<'b, 'c>,
@@ -77,32 +78,39 @@ struct ReduceByKey<'b, 'c> {
 
 /// What combines the values.
 fn combiner<'c>(op: Op<'c>) -> Combiner<'c> {
-    let values = algo::ReduceByKey::cast(op).values();
-    Combiner::of(op, element_type(values.r#type()).as_slice())
+    Combiner::of(op, &types(op)[1..])
+}
+
+/// What an element holds: a key and its values.
+fn types<'c>(op: Op<'c>) -> Vec<Type<'c>> {
+    let op = algo::ReduceByKey::cast(op);
+    let buffers = std::iter::once(op.keys()).chain(op.values());
+    buffers
+        .filter_map(|buffer| element_type(buffer.r#type()))
+        .collect()
 }
 
 /// The tiles of the fixed order.
 fn shape(op: Op) -> Shape {
-    let op = algo::ReduceByKey::cast(op);
-    let elements = [op.keys(), op.values()].map(|buffer| element_type(buffer.r#type()));
-    Shape::of(&elements.into_iter().flatten().collect::<Vec<_>>())
+    Shape::of(&types(op))
 }
 
 impl<'b, 'c> ReduceByKey<'b, 'c> {
     fn of(b: &'b Builder<'c>, op: Op<'c>) -> Self {
         let said = algo::ReduceByKey::cast(op);
-        let (keys, values) = (b.v(said.keys()), b.v(said.values()));
-        let (keys_out, values_out) = (b.v(said.keys_out()), b.v(said.values_out()));
+        let (keys, values) = (b.v(said.keys()), b.vs(&said.values()));
+        let (keys_out, values_out) = (b.v(said.keys_out()), b.vs(&said.values_out()));
         let depth = super::depth(op);
-        let buffers = [keys, values, keys_out, values_out].into_iter();
+        let ins = std::iter::once(keys).chain(values.iter().copied());
+        let outs = std::iter::once(keys_out).chain(values_out.iter().copied());
         Self {
+            count: Count::new(b, b.v(said.count()), depth, ins.chain(outs)),
             keys,
             values,
             keys_out,
             values_out,
             num_runs: b.v(said.num_runs()),
             scratch: b.v(said.scratch()),
-            count: Count::new(b, b.v(said.count()), depth, buffers),
             combiner: combiner(op),
             depth,
             in_order: fixed_order::applies(op, &combiner(op)),
@@ -122,12 +130,12 @@ impl<'b, 'c> ReduceByKey<'b, 'c> {
         self.keys.at(i).ne(self.keys.at((i + 1).min(count - 1)))
     }
 
-    /// Writes the number of runs and the last run's value; run by one thread.
+    /// Writes the number of runs and the last run's values; run by one thread.
     fn end(&self, all: &[V<'b, 'c>]) {
-        let (runs, open) = (all[0], all[1]);
+        let (runs, open) = (all[0], &all[1..]);
         self.num_runs.set_first(runs);
         runs.builder().if_(runs.ne(0), || {
-            self.values_out.set(runs.to_index() - 1, open);
+            store(&self.values_out, runs.to_index() - 1, open);
         });
     }
 }

@@ -1,7 +1,7 @@
 //! Reduce by key by one segmented scan: nothing is atomic.
 //!
 //! Each element is a pair: whether a run begins there, as a count, and its
-//! value. Pairs combine to the number of heads and the combination of what
+//! values. Pairs combine to the number of heads and the combination of what
 //! follows the last head,
 //!
 //! ```text
@@ -18,7 +18,7 @@
 //! Deviations: the reference scans head flags, clears the output and adds to it
 //! atomically. Here one scan does both, in index order. So any associative
 //! combiner will do, and float sums depend on the input alone. Partials of
-//! pairs take two slots, three for 8-byte values, for every 256 elements. That
+//! pairs take a slot for each word of a pair for every 256 elements. That
 //! is well within the n slots that the formula has for the flags' scan: a
 //! partial is stored only if there are two or more, so from 257 elements on.
 //! Cost: reads each key two to four times (neighbours', cached) and each value
@@ -28,6 +28,7 @@ use super::ReduceByKey;
 use crate::algorithms::{
     partials::Partials,
     sweep::{Form, Sweep, Total},
+    tiles::{load, store},
 };
 use qd_dialects::{
     attributes,
@@ -49,7 +50,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         combiner: &segmented(b, &by_key.combiner),
         inclusive: true,
         count: &|| by_key.count.live(),
-        load: &|i| vec![by_key.is_head(i).to_i32(), by_key.values.at(i)],
+        load: &|i| [vec![by_key.is_head(i).to_i32()], load(&by_key.values, i)].concat(),
         partials: &|| Partials::Together {
             buffer: by_key.scratch,
             start: b.index(0),
@@ -57,7 +58,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         total: Total::AtTheEnd(&|total| by_key.end(total)),
     };
     sweep.run(|element| {
-        let (heads, combined) = (element.scanned[0], element.scanned[1]);
+        let (heads, combined) = (element.scanned[0], &element.scanned[1..]);
         let run = heads.to_index() - 1;
         let i = element.i;
         b.if_(element.value[0].ne(0), || {
@@ -65,7 +66,7 @@ pub(super) fn expand<'c>(b: &Builder<'c>, op: Op<'c>, form: Form) -> Result<'c> 
         });
         b.if_(element.exists, || {
             let ends = by_key.is_end(i, element.count);
-            b.if_(ends, || by_key.values_out.set(run, combined));
+            b.if_(ends, || store(&by_key.values_out, run, combined));
         });
     });
     Ok(())
@@ -78,8 +79,12 @@ pub(super) fn segmented<'c>(b: &Builder<'c>, values: &Combiner<'c>) -> Combiner<
     let identities = [vec![no_heads], values.exact_neutral_attributes()].concat();
     let values = values.clone();
     Combiner::function(b.context(), identities, move |b, left, right| {
-        let joined = values.apply(b, &left[1..], &right[1..])[0];
-        let since = right[0].ne(0).select(right[1], joined);
-        vec![left[0] + right[0], since]
+        let joined = values.apply(b, &left[1..], &right[1..]);
+        let begins = right[0].ne(0);
+        let either = right[1..].iter().zip(joined);
+        let since: Vec<_> = either
+            .map(|(own, joined)| begins.select(*own, joined))
+            .collect();
+        [vec![left[0] + right[0]], since].concat()
     })
 }

@@ -361,8 +361,56 @@ qd.grid.kernel @by_key_value_type(%k: memref<?xi32>, %v: memref<?xf32>, %ko: mem
 // -----
 
 qd.grid.kernel @by_key_narrow(%k: memref<?xi32>, %v: memref<?xi24>, %ko: memref<?xi32>, %vo: memref<?xi24>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
-  // expected-error@+1 {{'qd.algo.reduce_by_key' op operand #1 must be 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xi24>'}}
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op operand #1 must be variadic of 1D memref of i1, i8, i16, i32, i64, f16, bf16, f32 or f64 values, but got 'memref<?xi24>'}}
   qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xi24>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xi24>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_unequal_numbers(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op has 2 values and 1 outputs for them: their numbers must be the same}}
+  qd.algo.reduce_by_key add ins(%k, %v, %v : memref<?xi32>, memref<?xf32>, memref<?xf32>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_second_value_type(%k: memref<?xi32>, %v: memref<?xf32>, %w: memref<?xi16>, %ko: memref<?xi32>, %vo: memref<?xf32>, %wo: memref<?xi32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op 'values[1]' is 'memref<?xi16>', but 'values_out[1]' is 'memref<?xi32>': they must hold the same elements}}
+  qd.algo.reduce_by_key add ins(%k, %v, %w : memref<?xi32>, memref<?xf32>, memref<?xi16>) outs(%ko, %vo, %wo, %runs : memref<?xi32>, memref<?xf32>, memref<?xi32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_kind_of_structs(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %wo: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op a kind combines one value, but 2 are given: use a combiner region}}
+  qd.algo.reduce_by_key add ins(%k, %v, %v : memref<?xi32>, memref<?xf32>, memref<?xf32>) outs(%ko, %vo, %wo, %runs : memref<?xi32>, memref<?xf32>, memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_output_twice(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{'qd.algo.reduce_by_key' op 'values_out[0]' and 'values_out[1]' are the same buffer}}
+  qd.algo.reduce_by_key add ins(%k, %v, %v : memref<?xi32>, memref<?xf32>, memref<?xf32>) outs(%ko, %vo, %vo, %runs : memref<?xi32>, memref<?xf32>, memref<?xf32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_without_results(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{expected the runs' keys, their values and their number}}
+  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>) outs(%ko, %runs : memref<?xi32>, memref<i32>)
+      scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
+}
+
+// -----
+
+qd.grid.kernel @by_key_too_few_types(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %vo: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // expected-error@+1 {{3 operands have 2 types}}
+  qd.algo.reduce_by_key add ins(%k, %v : memref<?xi32>, memref<?xf32>) outs(%ko, %vo, %runs : memref<?xi32>, memref<?xf32>)
       scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3
 }
 

@@ -122,6 +122,18 @@ qd.grid.kernel @reduce_by_key(%k: memref<?xf64>, %v: memref<?xi64>, %ko: memref<
   }
 }
 
+// Of each run the sum and the number of elements; one buffer is twice a value.
+// CHECK-LABEL: qd.grid.kernel @reduce_structs_by_key
+qd.grid.kernel @reduce_structs_by_key(%k: memref<?xi32>, %v: memref<?xf32>, %ko: memref<?xi32>, %a: memref<?xf32>, %b: memref<?xf32>, %runs: memref<i32>, %s: memref<?xi32>, %n: memref<i32>) {
+  // CHECK: qd.algo.reduce_by_key ins(%arg0, %arg1, %arg1 : memref<?xi32>, memref<?xf32>, memref<?xf32>) outs(%arg2, %arg3, %arg4, %arg5 : memref<?xi32>, memref<?xf32>, memref<?xf32>, memref<i32>) scratch(%arg6 : memref<?xi32>) count(%arg7 : memref<i32>) log256_max_n = 3 identity [0.000000e+00 : f32, 1.000000e+00 : f32] combiner {
+  qd.algo.reduce_by_key ins(%k, %v, %v : memref<?xi32>, memref<?xf32>, memref<?xf32>) outs(%ko, %a, %b, %runs : memref<?xi32>, memref<?xf32>, memref<?xf32>, memref<i32>) scratch(%s : memref<?xi32>) count(%n : memref<i32>) log256_max_n = 3 identity [0.0 : f32, 1.0 : f32] combiner {
+  ^bb0(%l: f32, %x: f32, %r: f32, %y: f32):
+    %sum = arith.addf %l, %r : f32
+    %product = arith.mulf %x, %y : f32
+    qd.yield %sum, %product : f32, f32
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Sizing
 //===----------------------------------------------------------------------===//

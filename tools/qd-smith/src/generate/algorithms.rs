@@ -63,7 +63,8 @@ impl Generator<'_> {
         self.elements(ty, none_of)
     }
 
-    /// Whether it is scratch that has been written, or a view that algorithms take and that is long enough.
+    /// Whether it is scratch that has been written, or a view that algorithms take, that is long enough, and for which
+    /// there is scratch. An argument has to be as long as the others.
     fn is_only_read(&self, buffer: usize) -> bool {
         let Buffer {
             value, ty, role, ..
@@ -72,7 +73,9 @@ impl Generator<'_> {
             Role::Produced => true,
             Role::View { length, .. } => {
                 let is_contiguous = self.types[value as usize] == format!("memref<?x{ty}>");
-                is_contiguous && length >= self.most()
+                let is_argument = self.parameters.iter().any(|p| p.value == value);
+                let least = if is_argument { self.length } else { self.most() };
+                is_contiguous && (least..=self.length).contains(&length)
             }
             _ => false,
         }
@@ -565,54 +568,58 @@ impl Generator<'_> {
         (to, of)
     }
 
-    /// By a kind, or by a region that combines one value.
+    /// By a kind, or by a region, of up to two values.
     fn reduce_by_key(&mut self) {
         let key = self.element();
-        let by_region = self.one_in(3).then(|| self.any_combiner(1));
-        let ty = match &by_region {
-            Some((_, types, _)) => types[0],
-            None => self.element(),
+        let by_region = self.one_in(3).then(|| self.any_combiner(2));
+        let types = match &by_region {
+            Some((_, types, _)) => types.to_vec(),
+            None => vec![self.element()],
         };
         let Some(keys) = self.elements(key, &[]) else {
             return;
         };
-        let Some(values) = self.elements(ty, &[keys]) else {
-            return;
-        };
+        let mut used = vec![keys];
+        for ty in &types {
+            let Some(values) = self.elements(*ty, &used) else {
+                return;
+            };
+            used.push(values);
+        }
         let promise = self.promise();
-        let of = self.buffers[values].class;
+        let is_rounded = |buffer: &usize| self.buffers[*buffer].class == Class::Rounded;
         let (region, combined, class) = match by_region {
             // Which NaN is kept depends on the order.
-            Some(_) if of == Class::Rounded => return,
+            Some(_) if used[1..].iter().any(is_rounded) => return,
             Some((region, _, identities)) => {
                 let combined = format!("identities = [{identities}]");
-                (region, combined, Class::any(ty))
+                (region, combined, None)
             }
-            None => match self.kind(ty, of, promise) {
+            None => match self.kind(types[0], self.buffers[used[1]].class, promise) {
                 Some((kind, class)) => {
-                    (Block::default(), format!("kind = #qd.kind<{kind}>"), class)
+                    let combined = format!("kind = #qd.kind<{kind}>");
+                    (Block::default(), combined, Some(class))
                 }
                 None => return,
             },
         };
-        let keys_out = self.output(key, &[keys, values]);
-        let values_out = self.output(ty, &[keys, values, keys_out]);
         let key_class = self.buffers[keys].class;
-        self.buffers[keys_out].class = self.buffers[keys_out].class.join(key_class);
-        self.buffers[values_out].class = self.buffers[values_out].class.join(class);
+        let classes = types.iter().map(|ty| class.unwrap_or(Class::any(*ty)));
+        let classes: Vec<_> = std::iter::once(key_class).chain(classes).collect();
+        for (ty, class) in std::iter::once(&key).chain(&types).zip(classes) {
+            let output = self.output(*ty, &used);
+            self.buffers[output].class = self.buffers[output].class.join(class);
+            used.push(output);
+        }
         let depth = self.depth();
         let runs = self.word(Ty::I32, Contents::Constant(-1));
         let (scratch, count) = self.scratch_and_count(algo::ReduceByKey::NAME, &[Ty::I32], depth);
-        let operands = [
-            self.memory_of(keys),
-            self.memory_of(values),
-            self.memory_of(keys_out),
-            self.memory_of(values_out),
-            runs,
-            scratch[0],
-            count,
-        ];
-        let properties = format!("{combined}, log256_max_n = {depth} : i32{promise}");
+        let mut operands: Vec<_> = used.iter().map(|buffer| self.memory_of(*buffer)).collect();
+        operands.extend([runs, scratch[0], count]);
+        let k = types.len();
+        let properties = format!(
+            "{combined}, log256_max_n = {depth} : i32, operandSegmentSizes = array<i32: 1, {k}, 1, {k}, 1, 1, 1>{promise}"
+        );
         let regions = vec![region];
         self.push_with(
             algo::ReduceByKey::NAME,
