@@ -97,7 +97,7 @@ _UNDER = (
 )  # fmt: skip
 
 
-@pytest.mark.lanes(32)
+@pytest.mark.usefixtures("of_warps")
 @pytest.mark.parametrize(
     "operation, body", [*((each, "if x > 0:\n            a[i] = {}") for each in _OPERATIONS), *(("shfl_xor_i32(m, x, 1)", each) for each in _UNDER)]
 )

@@ -16,8 +16,22 @@ use crate::suite::Report;
 use crate::workspace::{PYTHON, Profile, Workspace, emptied};
 use crate::{lavapipe, process, workers};
 
-/// The devices that every machine with the tests' packages has, those first that take longest.
-const ARCHES: [&str; 3] = [AMD, VULKAN, CPU];
+/// The devices that every machine with the tests' packages has, those first that take longest, and the tests that run on
+/// each; none are all.
+const ARCHES: [(&str, &[&str]); 4] = [
+    (AMD, &[]),
+    (VULKAN, &[]),
+    (CPU, &[]),
+    (OF_64_LANES, SUBGROUPS),
+];
+/// Tests of what depends on how many lanes there are.
+const SUBGROUPS: &[&str] = &[
+    "test_block.py",
+    "test_reductions.py",
+    "test_subgroup.py",
+    "test_warp.py",
+];
+const OF_64_LANES: &str = "amdgpu:gfx942";
 const AMD: &str = "amdgpu";
 const CPU: &str = "cpu";
 const VULKAN: &str = "vulkan";
@@ -41,21 +55,35 @@ pub fn run(
     args: &[OsString],
 ) -> Result<Report> {
     let path = assembled(workspace)?;
-    let arches = match &arch {
-        Some(arch) => std::slice::from_ref(arch),
-        None => &ARCHES[..],
-    };
     let is_whole = arch.is_none() && args.is_empty();
+    let arches: Vec<_> = match arch {
+        Some(arch) => vec![(arch, args.to_vec())],
+        // Those of some tests run no others.
+        None => ARCHES
+            .iter()
+            .filter(|(_, tests)| args.is_empty() || tests.is_empty())
+            .map(|(arch, tests)| {
+                (
+                    *arch,
+                    tests
+                        .iter()
+                        .map(OsString::from)
+                        .chain(args.to_vec())
+                        .collect(),
+                )
+            })
+            .collect(),
+    };
     // Halves, so that no core waits for the other's last device.
     let parts = if is_whole { 2 } else { 1 };
     let jobs = arches
         .iter()
-        .flat_map(|arch| (0..parts).map(move |part| (*arch, part)));
+        .flat_map(|(arch, args)| (0..parts).map(move |part| (*arch, args, part)));
     let reports: Mutex<BTreeMap<&str, (Counts, bool)>> = Mutex::default();
-    workers::share(jobs, |(arch, part)| {
+    workers::share(jobs, |(arch, args, part)| {
         let mut command = command(workspace, &path, python, arch, args)?;
         command.arg(format!("--part={part}/{parts}"));
-        if arch == AMD && arches.len() > 1 {
+        if arch.starts_with(AMD) && arches.len() > 1 {
             command.arg(EVERY);
         }
         let (text, status) = process::collect(&mut command)?;

@@ -74,7 +74,11 @@ impl Generator<'_> {
             Role::View { length, .. } => {
                 let is_contiguous = self.types[value as usize] == format!("memref<?x{ty}>");
                 let is_argument = self.parameters.iter().any(|p| p.value == value);
-                let least = if is_argument { self.length } else { self.most() };
+                let least = if is_argument {
+                    self.length
+                } else {
+                    self.most()
+                };
                 is_contiguous && (least..=self.length).contains(&length)
             }
             _ => false,
