@@ -279,9 +279,56 @@ def of_triton(given, arch):
     }, torch.cuda.synchronize  # fmt: skip
 
 
+def of_numba_cuda(given):
+    """It has no sort, scan or selection for devices."""
+    from numba import cuda, float32
+
+    BLOCK = 256
+
+    @cuda.jit
+    def saxpy(x, y, out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = float32(2) * x[i] + y[i]
+
+    @cuda.jit
+    def step(position, out):
+        # A thread for each body; a block takes the others from shared memory, a tile at a time.
+        tile = cuda.shared.array((BLOCK, 3), float32)
+        i, thread, count = cuda.grid(1), cuda.threadIdx.x, position.shape[0]
+        own = min(i, count - 1)
+        x, y, z = position[own, 0], position[own, 1], position[own, 2]
+        fx = fy = fz = float32(0)
+        for first in range(0, count, BLOCK):
+            if first + thread < count:
+                for axis in range(3):
+                    tile[thread, axis] = position[first + thread, axis]
+            cuda.syncthreads()
+            for j in range(min(BLOCK, count - first)):
+                dx, dy, dz = tile[j, 0] - x, tile[j, 1] - y, tile[j, 2] - z
+                square = dx * dx + dy * dy + dz * dz + float32(SOFTENING)
+                factor = float32(1) / (square * cuda.libdevice.sqrtf(square))
+                fx += dx * factor
+                fy += dy * factor
+                fz += dz * factor
+            cuda.syncthreads()
+        if i < count:
+            out[i, 0], out[i, 1], out[i, 2] = fx, fy, fz
+
+    def blocks(count):
+        return (count + BLOCK - 1) // BLOCK
+
+    g = {name: cuda.to_device(given[name]) for name in ("x", "y", "position")}
+    real, moves = cuda.device_array_like(g["x"]), cuda.device_array_like(g["position"])
+    return {
+        "saxpy": (lambda: saxpy[blocks(len(real)), BLOCK](g["x"], g["y"], real), real.copy_to_host),
+        "n-body step": (lambda: step[blocks(len(moves)), BLOCK](g["position"], moves), moves.copy_to_host),
+    }, cuda.synchronize
+
+
 def of_numba(given, arch):
     if arch == "cuda":
-        raise ImportError("its kernels for devices are not in this table")
+        return of_numba_cuda(given)
     import numba
 
     @numba.njit(parallel=True, fastmath=False)
@@ -346,7 +393,7 @@ def of_numba(given, arch):
 
 LIBRARIES = {
     "cpu": {"qd": of_qd, "NumPy": of_numpy, "Numba": of_numba, "PyTorch": of_torch},
-    "cuda": {"qd": of_qd, "CuPy": of_cupy, "PyTorch": of_torch, "Triton": of_triton},
+    "cuda": {"qd": of_qd, "CuPy": of_cupy, "PyTorch": of_torch, "Triton": of_triton, "Numba": of_numba},
 }
 
 

@@ -30,6 +30,8 @@ pub struct Scopes {
     /// with a load. Where that is an instruction like any other, nobody who looks for races can tell it from one, and in
     /// shared memory it is no faster than a swap.
     pub by_words: bool,
+    /// Whether there is an instruction that adds doubles in shared memory.
+    pub adds_shared_doubles: bool,
 }
 
 impl Scopes {
@@ -195,7 +197,11 @@ pub fn atomic_rmw<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>, scopes: &Scopes) -> V<
     let (kind, value) = (rmw.kind(), b.v(rmw.value()));
     let place = Place::of(b, op, (rmw.memref(), rmw.indices()), value.ty(), scopes);
     let is_lax = matches!(kind, Kind::MinNumF | Kind::MaxNumF) && !scopes.rmw_orders_zeros;
-    let operation = match is_lax || place.field.first.is_some() {
+    let is_sum_of_doubles =
+        kind == Kind::Add && value.is_float() && ir::bit_width(value.ty()) == 64;
+    // Elsewhere LLVM makes a loop of its own.
+    let is_looped = is_sum_of_doubles && place.is_guessed && !scopes.adds_shared_doubles;
+    let operation = match is_lax || is_looped || place.field.first.is_some() {
         true => None,
         false => instruction(kind, value.is_float()),
     };

@@ -22,7 +22,7 @@ pub use device::{Main, Options, execute, open};
 pub use inputs::{Input, element_types, generate};
 pub use repeated::{Repeated, Role, repeats};
 pub use simulated::{affordable, is_simulated};
-pub use waves::{any_wave, is_amdgpu, is_vulkan, looks_back, takes_turns, waves};
+pub use waves::{any_wave, is_vulkan, looks_back, takes_turns, waves};
 
 use qd_dialects::ir::Context;
 use qd_frontend::{Parsed, Source, compile_text};

@@ -97,11 +97,6 @@ pub fn is_vulkan() -> bool {
     matches!(TARGET.1.capabilities.kind, Kind::Spirv(_))
 }
 
-/// Whether the target is AMD's.
-pub fn is_amdgpu() -> bool {
-    matches!(TARGET.1.capabilities.kind, Kind::Amdgpu(_))
-}
-
 /// Whether the target is NVIDIA's.
 pub(crate) fn is_nvptx() -> bool {
     matches!(TARGET.1.capabilities.kind, Kind::Nvptx(_))

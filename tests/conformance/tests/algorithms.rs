@@ -476,18 +476,19 @@ const STRUCTS: [(&str, &[&str], &str); 3] = [
     qd.yield %v, %at : i32, i64
   }",
     ),
-    // A sum in an order that is said, a number of elements, and the last.
+    // A sum in an order that is said, a number of elements, the last, and one more.
     (
         "f32",
-        &["f32", "i16", "i8"],
-        "deterministic identity [0.0 : f32, 0 : i16, 0 : i8] combiner {
-  ^bb0(%l: f32, %i: i16, %a: i8, %r: f32, %j: i16, %b: i8):
+        &["f32", "i16", "i8", "i64"],
+        "deterministic identity [0.0 : f32, 0 : i16, 0 : i8, 0 : i64] combiner {
+  ^bb0(%l: f32, %i: i16, %a: i8, %c: i64, %r: f32, %j: i16, %b: i8, %d: i64):
     %sum = arith.addf %l, %r : f32
     %count = arith.addi %i, %j : i16
     %zero = arith.constant 0 : i8
     %is_none = arith.cmpi eq, %b, %zero : i8
     %last = arith.select %is_none, %a, %b : i8
-    qd.yield %sum, %count, %last : f32, i16, i8
+    %xor = arith.xori %c, %d : i64
+    qd.yield %sum, %count, %last, %xor : f32, i16, i8, i64
   }",
     ),
     // More than a tile of a look-back holds.

@@ -33,7 +33,7 @@
 // FIELD: field.json:2:{{[0-9]+}}: error: unknown field `delay`
 // UNTARGETED: untargeted.json:2:{{[0-9]+}}: error: 'nonsense' has no targets
 // MASKS: masks.json:2:{{[0-9]+}}: error: 'masks' of 'int': a shuffle has them alone
-// MASKS-OF-VOTE: masks-of-vote.json:2:{{[0-9]+}}: error: 'masks' of 'vote.sync.any': a shuffle has them alone
+// MASKS-OF-VOTE: masks-of-vote.json:2:{{[0-9]+}}: error: 'masks' of 'match.any.sync': a shuffle has them alone
 // NO-MASKS: no-masks.json:2:{{[0-9]+}}: error: 'masks' of 'shfl.sync' are none
 // KIND: kind.json:2:{{[0-9]+}}: error: 'kind' of 'int': what combines values has one alone
 // FILE: none.json:1:1: error: the file that 'costs' names cannot be read: No such file
@@ -120,7 +120,7 @@ qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {
 
 //--- masks-of-vote.json
 [
-  {"targets": ["nvptx:sm_90"], "form": "vote.sync.any", "masks": [1], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+  {"targets": ["nvptx:sm_90"], "form": "match.any.sync", "masks": [1], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
 ]
 
 //--- no-masks.json

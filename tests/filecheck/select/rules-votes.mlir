@@ -164,8 +164,7 @@ func.func private @count_is_sum(%in: memref<?xi32>, %out: memref<?xi32>) attribu
 
 // The largest of bits is set if some lane's is.
 // CHECK-LABEL: func.func private @or_of_bits(
-// NVIDIA:        %[[ANY:.*]] = qd.simt.any
-// AMD:           %[[ANY:.*]] = arith.cmpi ne
+// CHECK:         %[[ANY:.*]] = arith.cmpi ne
 // CHECK:         arith.extui %[[ANY]] {qd.why = ["or-of-bits"{{.*}}]} : i1 to i32
 // CHECK-NOT:     qd.simt.reduce_all
 // CHECK:         return
@@ -216,8 +215,9 @@ func.func private @parity(%in: memref<?xi32>, %out: memref<?xi32>) attributes {q
 // Some lane has one of two if some lane has the first, or some the second.
 // CHECK-LABEL: func.func private @any_of_or(
 // NVIDIA:        %[[OR:.*]] = arith.ori
-// NVIDIA:        qd.simt.any %[[OR]] {{.*}}qd.why = ["any-of-or"]
-// NVIDIA-NOT:    qd.simt.any
+// NVIDIA:        qd.simt.ballot %[[OR]]
+// NVIDIA:        arith.cmpi ne, {{.*}}qd.why = [{{.*}}"any-of-or"]
+// NVIDIA-NOT:    qd.simt.{{any|ballot}}
 // CHECK:         return
 func.func private @any_of_or(%in: memref<?xi32>, %out: memref<?xi1>) attributes {qd.threads = 64 : i64} {
   %zero = arith.constant 0 : i32

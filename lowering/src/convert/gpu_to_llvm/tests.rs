@@ -34,6 +34,7 @@ const OTHER: Hooks = Hooks {
         rmw_has_order: true,
         rmw_orders_zeros: true,
         by_words: false,
+        adds_shared_doubles: true,
     },
     max_static_shared_bytes: 1024,
     refuses_name: |name| name.contains('$').then_some("'$' cannot be"),

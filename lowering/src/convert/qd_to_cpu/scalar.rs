@@ -19,6 +19,7 @@ const HOST: &Scopes = &Scopes {
     rmw_has_order: true,
     rmw_orders_zeros: false,
     by_words: false,
+    adds_shared_doubles: true,
 };
 
 /// Rewrites every op of ours that is left below `root`, and ops without an

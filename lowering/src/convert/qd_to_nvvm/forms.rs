@@ -29,16 +29,18 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
             .because("bit i is the predicate of lane i"),
         gpu_to_llvm::ballot,
     ),
+    // Not `vote.sync.all` and `any`: where predicate registers are short, ptxas votes again in the branch that needs the
+    // result, in which not all lanes are (docs/rationale/nvptx.md).
     (
-        Form::of(simt::All::NAME, "vote.sync.all")
+        Form::of(simt::All::NAME, "vote.sync.ballot, compared")
             .of_subgroup()
-            .because("true where the predicate is true in each lane of the mask, which has all of them"),
+            .because("true where the ballot of a predicate has all lanes"),
         vote::all,
     ),
     (
-        Form::of(simt::Any::NAME, "vote.sync.any")
+        Form::of(simt::Any::NAME, "vote.sync.ballot, compared")
             .of_subgroup()
-            .because("true where the predicate is true in a lane of the mask, which has all of them"),
+            .because("true where the ballot of a predicate has a lane"),
         vote::any,
     ),
     // A match goes through the values that there are one after the other, which costs more than

@@ -12,6 +12,7 @@ pub(super) const SCOPES: Scopes = Scopes {
     rmw_has_order: false,
     rmw_orders_zeros: true,
     by_words: false,
+    adds_shared_doubles: true,
 };
 
 pub(super) fn subgroup_barrier(b: &Builder<'_>) {

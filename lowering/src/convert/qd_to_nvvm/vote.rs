@@ -13,24 +13,22 @@ use qd_dialects::{
     ops::simt,
 };
 
-fn vote<'c>(b: &Builder<'c>, op: Op<'c>, kind: &str) -> Result<'c, Vec<Value<'c>>> {
-    let predicate = b.v(simt::Vote::cast(op).predicate());
-    let kind = case(b, "vote_sync_kind", kind);
-    let vote = b.result(
-        "nvvm.vote.sync",
-        &[everyone(b), predicate],
-        b.int_type(1),
-        &[("kind", kind)],
-    );
-    Ok(vec![vote.value()])
+pub(super) fn all<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let lanes = ballot(b.v(simt::Vote::cast(op).predicate()), setting);
+    Ok(vec![lanes.eq(everyone(b)).value()])
 }
 
-pub(super) fn all<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
-    vote(b, op, "all")
-}
-
-pub(super) fn any<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting<'_>) -> Result<'c, Vec<Value<'c>>> {
-    vote(b, op, "any")
+pub(super) fn any<'c>(
+    b: &Builder<'c>,
+    op: Op<'c>,
+    setting: &Setting<'_>,
+) -> Result<'c, Vec<Value<'c>>> {
+    let lanes = ballot(b.v(simt::Vote::cast(op).predicate()), setting);
+    Ok(vec![lanes.ne(0).value()])
 }
 
 /// 32 lanes.

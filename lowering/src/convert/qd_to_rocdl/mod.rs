@@ -56,14 +56,14 @@ options! {
 /// The pass.
 pub struct ConvertToRocdl;
 
-/// AMD's GPUs.
-const ROCDL: Hooks = Hooks {
+/// AMD's GPUs for graphics.
+const RDNA: Hooks = Hooks {
     spaces: AddressSpaces {
         global: 1,
         shared: 3,
         private: 5,
     },
-    scopes: ordered::SCOPES,
+    scopes: ordered::RDNA,
     max_static_shared_bytes: MAX_SHARED_BYTES as u64,
     // ELF has no rules.
     refuses_name: |_| None,
@@ -78,6 +78,12 @@ const ROCDL: Hooks = Hooks {
     // Before gfx1250 there is none of a lane's own address.
     prefetch: |_| None,
     forms: forms::FORMS,
+};
+
+/// Those for computing.
+const CDNA: Hooks = Hooks {
+    scopes: ordered::CDNA,
+    ..RDNA
 };
 
 /// What AMD's targets have.
@@ -110,7 +116,11 @@ impl Pass for ConvertToRocdl {
     fn run<'c>(module: Op<'c>, options: &ConvertToRocdlOptions) -> Result<'c> {
         let target = Target::parse(&format!("amdgpu:{}", options.arch))
             .map_err(|message| Diagnostic::at(module, message))?;
-        gpu_to_llvm::convert(module, &target, &ROCDL)
+        let hooks = match architecture(&target).is_rdna {
+            true => &RDNA,
+            false => &CDNA,
+        };
+        gpu_to_llvm::convert(module, &target, hooks)
     }
 }
 
@@ -120,5 +130,5 @@ impl Pass for ConvertToRocdl {
 ///
 /// Its arrays do not fit the target.
 pub fn dynamic_shared_bytes<'c>(body: Op<'c>, target: &Target) -> Result<'c, u32> {
-    gpu_to_llvm::dynamic_shared_bytes(body, target, &ROCDL)
+    gpu_to_llvm::dynamic_shared_bytes(body, target, &RDNA)
 }

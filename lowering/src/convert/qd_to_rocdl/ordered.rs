@@ -5,13 +5,19 @@ use crate::convert::memory::{self, Scopes};
 use melior::ir::Attribute;
 use qd_dialects::{attributes, builder::Builder, melior};
 
-pub(super) const SCOPES: Scopes = Scopes {
+pub(super) const RDNA: Scopes = Scopes {
     block: Some(WORKGROUP),
     device: Some("agent"),
     rmw_has_order: true,
     // The instructions' order of zeros is not said.
     rmw_orders_zeros: false,
     by_words: true,
+    adds_shared_doubles: false,
+};
+
+pub(super) const CDNA: Scopes = Scopes {
+    adds_shared_doubles: true,
+    ..RDNA
 };
 
 const WORKGROUP: &str = "workgroup";

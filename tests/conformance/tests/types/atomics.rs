@@ -2,7 +2,7 @@
 
 use super::{BLOCKS, N, NARROW, THREADS, is_float, kernel, kinds, small};
 use qd_conformance::{
-    Argument, Data, Expect, Input, Subject, any_wave, generate, given, is_amdgpu, output, report,
+    Argument, Data, Expect, Input, Subject, any_wave, generate, given, output, report,
 };
 use std::fmt::Write;
 
@@ -215,15 +215,11 @@ fn wide_atomic_updates() {
                 k * FEW
             )
             .expect("a string");
-            // Of AMD's chips CDNA alone adds doubles in LDS. Elsewhere LLVM's loop begins with a load that is no atomic, in
-            // which the oracle sees a race.
-            if !(is_amdgpu() && (element, *kind) == ("f64", "add")) {
-                writeln!(
-                    before,
-                    "    %in{k} = qd.grid.atomic.rmw {kind} {value}, %shared[%to{k}] block relaxed : {shared}"
-                )
-                .expect("a string");
-            }
+            writeln!(
+                before,
+                "    %in{k} = qd.grid.atomic.rmw {kind} {value}, %shared[%to{k}] block relaxed : {shared}"
+            )
+            .expect("a string");
             writeln!(
                 after,
                 "    %now{k} = memref.load %shared[%to{k}] : {shared}

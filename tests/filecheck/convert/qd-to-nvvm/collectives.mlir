@@ -51,8 +51,10 @@ func.func private @halves(%v: f64, %lane: i32, %o: memref<?xf64>) attributes {qd
 // CHECK-LABEL: llvm.func @votes(
 // CHECK:         %[[P:.*]] = arith.cmpi
 // CHECK:         scf.if
-// CHECK:           nvvm.vote.sync all %c-1_i32{{.*}}, %[[P]] -> i1
-// CHECK:           nvvm.vote.sync any %c-1_i32{{.*}}, %[[P]] -> i1
+// CHECK:           %[[ALL:.*]] = nvvm.vote.sync ballot %c-1_i32{{.*}}, %[[P]] -> i32
+// CHECK:           arith.cmpi eq, %[[ALL]], %c-1_i32
+// CHECK:           %[[ANY:.*]] = nvvm.vote.sync ballot %c-1_i32{{.*}}, %[[P]] -> i32
+// CHECK:           arith.cmpi ne, %[[ANY]], %c0_i32
 // CHECK:           %[[B:.*]] = nvvm.vote.sync ballot %c-1_i32{{.*}}, %[[P]] -> i32
 // CHECK:           arith.extui %[[B]] : i32 to i64
 // CHECK:           %[[M:.*]] = nvvm.match.sync any %c-1_i32{{.*}}, %{{.*}} : i64 -> i32

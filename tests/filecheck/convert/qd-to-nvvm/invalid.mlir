@@ -14,7 +14,7 @@
 // RUN: not qd-opt %t/reduce.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=REDUCE
 // REDUCE: reduce.mlir:3:8: error: 'qd.simt.reduce_all' op is nothing that target 'nvptx:sm_90' has but as redux.sync of i32 by add, minsi, minui, maxsi, maxui, and, or or xor, of a whole subgroup: run qd-expand-collectives first
 // RUN: not qd-opt %t/tile.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=TILE
-// TILE: tile.mlir:3:8: error: 'qd.simt.all' op is nothing that target 'nvptx:sm_90' has but as vote.sync.all, of a whole subgroup: run qd-expand-collectives first
+// TILE: tile.mlir:3:8: error: 'qd.simt.all' op is nothing that target 'nvptx:sm_90' has but as vote.sync.ballot, compared, of a whole subgroup: run qd-expand-collectives first
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_90 2>&1 | FileCheck %s --check-prefix=SHARED
 // SHARED: shared.mlir:4:8: error: 'qd.simt.block.shared' op makes the block's shared memory 232452 bytes, but target 'nvptx:sm_90' has 232448
 // RUN: not qd-opt %t/shared.mlir --qd-convert-to-nvvm=arch=sm_80 2>&1 | FileCheck %s --check-prefix=SHARED-SM80
