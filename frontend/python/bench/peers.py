@@ -281,7 +281,10 @@ def of_triton(given, arch):
 
 def of_numba_cuda(given):
     """It has no sort, scan or selection for devices."""
-    from numba import cuda, float32
+    try:
+        from numba import cuda, float32
+    except AttributeError as error:
+        raise ImportError(f"numba-cuda and NumPy {np.__version__} do not go together: {error}") from error
 
     BLOCK = 256
 

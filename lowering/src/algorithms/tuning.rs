@@ -34,7 +34,8 @@ static TUNINGS: LazyLock<Vec<Row>> = LazyLock::new(|| {
     rows.collect()
 });
 
-/// The tunings in the algorithms' folders, measured on an H200.
+/// The tunings in the algorithms' folders, measured on an H200, but for `reduce_by_key` of more than 16 bytes: the largest
+/// tiles that shared memory has room for.
 pub fn tunings() -> &'static [Row] {
     &TUNINGS
 }
