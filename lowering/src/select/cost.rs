@@ -4,6 +4,7 @@
 //! cycles until the result is there. `costs.json` beside this has ours, each with its source. A
 //! file given by `costs=` has rows of the same shape, which go before ours.
 
+use super::language::Operator;
 use crate::targets::Capabilities;
 use qd_dialects::{
     attributes::Kind,
@@ -151,7 +152,7 @@ impl TryFrom<Written> for Row {
             }
         }
         let kind = row.kind.as_deref().map(str::parse).transpose()?;
-        if row.source.is_empty() {
+        if row.source.trim().is_empty() {
             return Err(format!("'{}' has no source", row.form));
         }
         if row.targets.is_empty() {
@@ -161,12 +162,6 @@ impl TryFrom<Written> for Row {
             return Err(format!("'masks' of '{}' are none", row.form));
         }
         let is_own = CLASSES.contains(&&*row.form) || LIMITS.contains(&&*row.form);
-        if kind.is_some() && is_own {
-            return Err(format!(
-                "'kind' of '{}': what combines values has one alone",
-                row.form
-            ));
-        }
         for name in &row.targets {
             let capabilities = Capabilities::of(name)?;
             let forms = capabilities.forms.iter();
@@ -178,11 +173,31 @@ impl TryFrom<Written> for Row {
                 let of = row.op.map(|op| format!(" of '{op}'")).unwrap_or_default();
                 return Err(format!("target '{name}' has no form '{}'{of}", row.form));
             }
-            let mut forms = first.into_iter().chain(forms);
-            if row.masks.is_some() && !forms.any(|form| form.op == simt::Shuffle::NAME) {
+            let ops: Vec<_> = first.into_iter().chain(forms).map(|form| form.op).collect();
+            if kind.is_some() && !ops.iter().any(|op| combines(op)) {
+                return Err(format!(
+                    "'kind' of '{}': what combines values has one alone",
+                    row.form
+                ));
+            }
+            if row.masks.is_some() && !ops.contains(&simt::Shuffle::NAME) {
                 return Err(format!(
                     "'masks' of '{}': a shuffle has them alone",
                     row.form
+                ));
+            }
+            let lanes = capabilities
+                .waves
+                .iter()
+                .copied()
+                .max()
+                .map_or(0, i64::from);
+            let mut masks = row.masks.iter().flatten();
+            if let Some(mask) = masks.find(|mask| !(1..lanes).contains(*mask)) {
+                return Err(format!(
+                    "'masks' of '{}': {mask} is not from 1 to {}, the lanes of target '{name}'",
+                    row.form,
+                    lanes - 1
                 ));
             }
             if row
@@ -209,6 +224,16 @@ impl TryFrom<Written> for Row {
             source: row.source,
         })
     }
+}
+
+/// Whether an op of this full name combines values by a kind.
+fn combines(op: &str) -> bool {
+    let name = op.strip_prefix(simt::PREFIX).unwrap_or(op);
+    let of_name = |row: &&(Operator, &str, usize)| row.1 == name;
+    Operator::ALL
+        .iter()
+        .find(of_name)
+        .is_some_and(|row| row.0.combines())
 }
 
 /// Checked while the row is read, so that an error has its place.

@@ -15,6 +15,9 @@
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/masks-of-vote.json' 2>&1 | FileCheck %s --check-prefix=MASKS-OF-VOTE
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/no-masks.json' 2>&1 | FileCheck %s --check-prefix=NO-MASKS
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/kind.json' 2>&1 | FileCheck %s --check-prefix=KIND
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/kind-of-shuffle.json' 2>&1 | FileCheck %s --check-prefix=KIND-OF-SHUFFLE
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/far.json' 2>&1 | FileCheck %s --check-prefix=FAR
+// RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/blank.json' 2>&1 | FileCheck %s --check-prefix=BLANK
 // RUN: not qd-opt %t/good.mlir --qd-select-lowering='target=nvptx:sm_90 costs=%t/none.json' 2>&1 | FileCheck %s --check-prefix=FILE
 // RUN: not qd-opt %t/pinned.mlir --qd-select-lowering=target=nvptx:sm_90 2>&1 | FileCheck %s --check-prefix=PINNED
 // RUN: not qd-opt %t/pinned.mlir --qd-select-lowering='target=cpu wave=8' 2>&1 | FileCheck %s --check-prefix=TWICE
@@ -36,6 +39,9 @@
 // MASKS-OF-VOTE: masks-of-vote.json:2:{{[0-9]+}}: error: 'masks' of 'match.any.sync': a shuffle has them alone
 // NO-MASKS: no-masks.json:2:{{[0-9]+}}: error: 'masks' of 'shfl.sync' are none
 // KIND: kind.json:2:{{[0-9]+}}: error: 'kind' of 'int': what combines values has one alone
+// KIND-OF-SHUFFLE: kind-of-shuffle.json:2:{{[0-9]+}}: error: 'kind' of 'shfl.sync': what combines values has one alone
+// FAR: far.json:2:{{[0-9]+}}: error: 'masks' of 'shfl.sync': 32 is not from 1 to 31, the lanes of target 'nvptx:sm_90'
+// BLANK: blank.json:2:{{[0-9]+}}: error: 'int' has no source
 // FILE: none.json:1:1: error: the file that 'costs' names cannot be read: No such file
 // PINNED: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, but target 'nvptx:sm_90' has 32
 // TWICE: pinned.mlir:1:1: error: 'func.func' op is for subgroups of 64, and cannot be for 8
@@ -131,4 +137,19 @@ qd.grid.kernel @k(%n: index, %v: i32, %a: memref<?xi32>, %b: memref<?xi32>) {
 //--- kind.json
 [
   {"targets": ["nvptx:sm_90"], "form": "int", "kind": "add", "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- kind-of-shuffle.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "shfl.sync", "kind": "add", "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- far.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "shfl.sync", "masks": [1, 32], "pipe": "alu", "use": 1, "latency": 4, "source": "a test"}
+]
+
+//--- blank.json
+[
+  {"targets": ["nvptx:sm_90"], "form": "int", "pipe": "alu", "use": 1, "latency": 4, "source": " "}
 ]

@@ -24,7 +24,7 @@
 //! Deviations: the scan is over a pair a thread and not an element. A capacity of
 //! 256 is a hierarchy of one level.
 //! Cost: reads each key and each value once, and one key more for each subgroup;
-//! writes each run once. Descriptors take 32 bytes a tile. A fill and a phase.
+//! writes each run once. Descriptors take 32 bytes a tile, or more for several values. A fill and a phase.
 
 use super::{ReduceByKey, shape, sweep, types};
 use crate::algorithms::{
@@ -302,11 +302,10 @@ impl<'b, 'c> LookBack<'_, 'b, 'c> {
             store(&shared.values, at, &element[1..]);
         }
         b.subgroup_sync();
-        let keys = b.thread_id() * items;
-        let keys = (0..items).map(|nth| shared.keys.at(keys + nth)).collect();
-        let values = b.thread_id() * items;
-        let values = (0..items).map(|nth| load(&shared.values, values + nth));
-        (keys, values.collect())
+        let own = |nth| b.thread_id() * items + nth;
+        let keys = (0..items).map(|nth| shared.keys.at(own(nth)));
+        let values = (0..items).map(|nth| load(&shared.values, own(nth)));
+        (keys.collect(), values.collect())
     }
 
     /// Stages heads' keys and the sums of the runs before them in shared memory.
