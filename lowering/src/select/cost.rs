@@ -328,8 +328,6 @@ pub struct Costs {
     /// Ours, and behind them those of a file.
     rows: Vec<Row>,
     ours: usize,
-    /// Whether none are of a file.
-    pub are_ours: bool,
 }
 
 impl Costs {
@@ -363,7 +361,6 @@ impl Costs {
             })?;
             let of_target = |row: &Row| row.targets.contains(&target.name);
             costs.rows.extend(given.into_iter().filter(of_target));
-            costs.are_ours = false;
         }
         Ok(costs)
     }
@@ -374,8 +371,12 @@ impl Costs {
         Self {
             ours: rows.len(),
             rows,
-            are_ours: true,
         }
+    }
+
+    /// Whether none are of a file.
+    pub fn are_ours(&self) -> bool {
+        self.rows.len() == self.ours
     }
 
     /// What limits residency, as the row `resident` or one of [`LIMITS`] has it.

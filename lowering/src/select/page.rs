@@ -36,14 +36,15 @@ fn said() -> MutexGuard<'static, Option<Vec<Explanation>>> {
 /// It may not: a message that says why.
 pub fn check(file: &Path, others: &[&Path]) -> Result<(), String> {
     let whole = fs::canonicalize(file).ok();
-    let is_other =
-        |other: &&Path| *other == file || whole.is_some() && fs::canonicalize(other).ok() == whole;
+    let is_other = |other: &&&Path| {
+        **other == file || whole.is_some() && fs::canonicalize(other).ok() == whole
+    };
     if file == Path::new("-") {
         return Err("a page goes to a file".into());
     }
-    match others.iter().any(is_other) {
-        true => Err("this is the file of something else".into()),
-        false => Ok(()),
+    match others.iter().find(is_other) {
+        Some(other) => Err(format!("'{}' is read or written besides", other.display())),
+        None => Ok(()),
     }
 }
 

@@ -202,7 +202,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
                 asked.push((known, subject));
             }
         }
-        if self.costs.are_ours {
+        if self.costs.are_ours() {
             let asked_for = asked.iter().map(|(known, _)| known);
             self.known
                 .extend(prices::found(&self.target.name, asked_for));
@@ -220,7 +220,7 @@ impl<'a, 'c> Pricer<'a, 'c> {
         let ways = ways.into_iter().collect::<Result<'c, Vec<_>>>()?;
         let new = asked.into_iter().map(|(known, _)| known).zip(ways);
         let new: Vec<_> = new.collect();
-        if self.costs.are_ours {
+        if self.costs.are_ours() {
             prices::keep(&self.target.name, &new);
         }
         self.known.extend(new);

@@ -47,7 +47,7 @@
 
 // NONE: --explain={{.*}}.none: nothing was selected: what is explained is compiled for a target with costs, without the option 'fixed', and has a body whose threads fill subgroups
 
-// OTHER: --explain={{.*}}: this is the file of something else
+// OTHER: --explain=[[FILE:.*]]: '[[FILE]]' is read or written besides
 
 // DASH: qd-opt: --explain=-: a page goes to a file
 
