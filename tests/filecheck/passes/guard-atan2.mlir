@@ -1,7 +1,6 @@
 // Upstream's folder sees no two zeros; without the pass it makes a NaN of them.
 
 // RUN: qd-opt %s --qd-guard-atan2 | FileCheck %s
-// RUN: qd-opt %s --qd-guard-atan2 --qd-guard-atan2 | FileCheck %s
 // RUN: qd-opt %s --qd-guard-atan2 --canonicalize | FileCheck %s --check-prefix=FOLDED
 // RUN: qd-opt %s --canonicalize | FileCheck %s --check-prefix=UNGUARDED
 
@@ -17,6 +16,19 @@
 // CHECK-NEXT:    return %[[R]]
 func.func @any(%y: f32, %x: f32) -> f32 {
   %r = math.atan2 %y, %x : f32
+  return %r : f32
+}
+
+// A program's own choice between a number with a sign and another one is no guard.
+// FOLDED-LABEL: func.func @chosen
+// FOLDED:         %[[R:.*]] = arith.constant 0.0{{.*}} : f32
+// FOLDED-NEXT:    return %[[R]]
+func.func @chosen(%m: f32) -> f32 {
+  %false = arith.constant false
+  %zero = arith.constant 0.0 : f32
+  %signed = math.copysign %m, %zero : f32
+  %x = arith.select %false, %signed, %zero : f32
+  %r = math.atan2 %zero, %x : f32
   return %r : f32
 }
 

@@ -29,8 +29,8 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
             .because("bit i is the predicate of lane i"),
         gpu_to_llvm::ballot,
     ),
-    // Not `vote.sync.all` and `any`: where predicate registers are short, ptxas votes again in the branch that needs the
-    // result, in which not all lanes are (docs/rationale/nvptx.md).
+    // Not `vote.sync.all` and `any`: ptxas may vote again in the branch that needs the result, in which not all lanes
+    // are (docs/rationale/nvptx.md).
     (
         Form::of(simt::All::NAME, "vote.sync.ballot, compared")
             .of_subgroup()
