@@ -183,7 +183,7 @@ fn lowest_bits() {
     const N: usize = 100;
     for (nth, threads) in [31, 33, 34, 63, 64].into_iter().enumerate() {
         let text = format!(
-            "qd.grid.kernel @main(%a: memref<?x2xi32>, %h: memref<?xf16>, %n: memref<i32>) {{
+            "qd.grid.kernel @main(%a: memref<?x2xi32>, %h: memref<?xf16>, %s: memref<?xi32>, %n: memref<i32>) {{
                %all = arith.constant {N} : index
                qd.grid.for_each %i to %all count(%n : memref<i32>) threads({threads}) {{
                  %c0 = arith.constant 0 : index
@@ -202,6 +202,10 @@ fn lowest_bits() {
                  %rest = arith.remui %i, %c2 : index
                  %mine = memref.load %own[%rest] : memref<2xf16>
                  memref.store %mine, %h[%i] : memref<?xf16>
+                 %c31 = arith.constant 31 : i32
+                 %up = arith.shli %word, %c31 : i32
+                 %last = arith.shrui %up, %c31 : i32
+                 memref.store %last, %s[%i] : memref<?xi32>
                }}
              }}"
         );
@@ -211,6 +215,7 @@ fn lowest_bits() {
                 expect: Expect::Same,
             },
             output("f16", N, Expect::Same),
+            output("i32", N, Expect::Same),
             given(Data::Count(N as i32)),
         ];
         let wave = waves()[nth % waves().len()];
@@ -218,4 +223,53 @@ fn lowest_bits() {
         Subject::new(text).check(wave, &arguments, &about);
     }
     report("lowest bits");
+}
+
+/// Set bits of narrow numbers, and of what they are widened to in memory, beside a function of doubles: what a driver kept
+/// of a number's sign was counted with it.
+#[test]
+fn set_bits_of_narrow_numbers() {
+    const N: usize = 66;
+    for (nth, narrow) in ["i8", "i16"].into_iter().enumerate() {
+        let text = format!(
+            "qd.grid.kernel @main(%a: memref<?x{narrow}>, %o: memref<?xi32>, %w: memref<?xi64>, %v: memref<?xi64>, %d: memref<?xf64>) {{
+               %all = arith.constant {N} : index
+               qd.grid.for_each %i to %all threads(33) {{
+                 %c0 = arith.constant 0 : index
+                 %x = memref.load %a[%c0] : memref<?x{narrow}>
+                 %own = memref.alloca() : memref<1xf64>
+                 %two = arith.constant 2.0 : f64
+                 memref.store %two, %own[%c0] : memref<1xf64>
+                 %y = memref.load %own[%c0] : memref<1xf64>
+                 %wide = arith.extui %x : {narrow} to i64
+                 memref.store %wide, %w[%i] : memref<?xi64>
+                 %again = memref.load %w[%i] : memref<?xi64>
+                 %few = math.ctpop %x : {narrow}
+                 %eighth = arith.constant 0.125 : f64
+                 %zero = arith.constant 0.0 : f64
+                 %z = arith.mulf %y, %eighth : f64
+                 %angle = math.atan2 %z, %zero : f64
+                 memref.store %angle, %d[%i] : memref<?xf64>
+                 %count = arith.extui %few : {narrow} to i32
+                 memref.store %count, %o[%i] : memref<?xi32>
+                 %many = math.ctpop %again : i64
+                 memref.store %many, %v[%i] : memref<?xi64>
+               }}
+             }}"
+        );
+        let negative = match narrow {
+            "i8" => Data::I8(vec![-5; N]),
+            _ => Data::I16(vec![-5; N]),
+        };
+        let arguments = [
+            given(negative),
+            output("i32", N, Expect::Same),
+            output("i64", N, Expect::Same),
+            output("i64", N, Expect::Same),
+            output("f64", N, Expect::Same),
+        ];
+        let wave = waves()[nth % waves().len()];
+        Subject::new(text).check(wave, &arguments, &format!("set bits of {narrow}"));
+    }
+    report("set bits of narrow numbers");
 }

@@ -114,7 +114,11 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
         false => device::names(),
     };
-    names.extend(waves::names());
+    // A device of Vulkan's has the size that its target names, and there are none to compare.
+    let has_waves = !arguments.target.starts_with("vulkan");
+    if has_waves {
+        names.extend(waves::names());
+    }
     names.extend(calls::names());
     names.push(cold::NAME.into());
     let nothing = |part: &&String| !names.iter().any(|name| name.contains(part.as_str()));
@@ -157,7 +161,9 @@ fn run(arguments: &Arguments) -> anyhow::Result<()> {
             Some(path) => device::tune(&table, path, wanted),
             None => {
                 device::run(&table, wanted)?;
-                waves::run(&arguments.target, log2, arguments.repeats, wanted)?;
+                if has_waves {
+                    waves::run(&arguments.target, log2, arguments.repeats, wanted)?;
+                }
                 calls::run(&arguments.target, wanted)?;
                 started(arguments, wanted)
             }

@@ -36,7 +36,12 @@ fn instruction<'b, 'c>(name: &str, word: V<'b, 'c>) -> V<'b, 'c> {
         .result(&format!("spirv.{name}"), &[word], word.ty(), &[])
 }
 
-const POPULATION: Count = |word| instruction("BitCount", word);
+/// By itself `BitCount` would do. NVIDIA's driver counts copies of the sign with it, of what was widened by zeros from 8 or 16 bits
+/// (`docs/rationale/vulkan.md`), unless something is done to the word first.
+const POPULATION: Count = |word| {
+    let without_highest = instruction("BitCount", word | i64::from(i32::MIN)) - 1;
+    without_highest + (word >> 31)
+};
 
 /// The highest set bit is numbered −1 in 0.
 const LEADING: Count = |word| word.same(31) - instruction("GL.FindUMsb", word);
@@ -53,10 +58,10 @@ pub(super) fn ctpop<'c>(b: &Builder<'c>, op: Op<'c>, _: &Setting) -> Result<'c, 
     ))
 }
 
-/// Of 64 bits, as an integer of as many.
+/// Of 64 bits, as a word.
 pub(super) fn leading_zeros<'b, 'c>(value: V<'b, 'c>) -> V<'b, 'c> {
     let (low, high) = (value.to_i32(), (value >> 32).to_i32());
-    of_halves(low, high).to_i64()
+    of_halves(low, high)
 }
 
 fn of_halves<'b, 'c>(low: V<'b, 'c>, high: V<'b, 'c>) -> V<'b, 'c> {

@@ -74,7 +74,8 @@ fn two_sum<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>) -> (V<'b, 'c>, V<'b, 'c>) {
 /// A number of 128 bits: low and high word.
 type Wide<'b, 'c> = (V<'b, 'c>, V<'b, 'c>);
 
-/// `mantissa · 2^exponent`, where the mantissa has 53 bits, the highest set.
+/// `mantissa · 2^exponent`, where the mantissa has 53 bits, the highest set. Exponents and counts of bits are words: NVIDIA's
+/// driver loses the high half of such a number, and with it the result (`docs/rationale/vulkan.md`).
 struct Parts<'b, 'c> {
     mantissa: V<'b, 'c>,
     exponent: V<'b, 'c>,
@@ -83,12 +84,12 @@ struct Parts<'b, 'c> {
 /// The number's, which must be finite; of zero they are garbage.
 fn parts<'b, 'c>(x: V<'b, 'c>) -> Parts<'b, 'c> {
     let word = magnitude(x);
-    let (biased, fraction) = (word >> 52, word & ((1 << 52) - 1));
+    let (biased, fraction) = ((word >> 52).to_i32(), word & ((1 << 52) - 1));
     let normal = biased.ne(0);
     let mantissa = normal.select(fraction | (1 << 52), fraction);
     let shift = leading_zeros(mantissa) - 11;
     Parts {
-        mantissa: mantissa << (shift & 63),
+        mantissa: mantissa << (shift & 63).to_i64(),
         exponent: normal.select(biased, biased.same(1)) - shift - 1075,
     }
 }
@@ -97,7 +98,7 @@ fn parts<'b, 'c>(x: V<'b, 'c>) -> Parts<'b, 'c> {
 /// which leaves nothing of a number below 2¹²⁷ but that.
 fn shifted_right<'b, 'c>((low, high): Wide<'b, 'c>, by: V<'b, 'c>) -> Wide<'b, 'c> {
     let by = by.min(127);
-    let (bits, word) = (by & 63, by.ge(64));
+    let (bits, word) = ((by & 63).to_i64(), by.ge(64));
     // A shift by 64 has no value.
     let carried = (high << 1) << (bits ^ 63);
     let lost = low & ((low.same(1) << bits) - 1);
@@ -109,7 +110,7 @@ fn shifted_right<'b, 'c>((low, high): Wide<'b, 'c>, by: V<'b, 'c>) -> Wide<'b, '
 
 /// Shifted to the left, by 127 at most.
 fn shifted_left<'b, 'c>((low, high): Wide<'b, 'c>, by: V<'b, 'c>) -> Wide<'b, 'c> {
-    let (bits, word) = (by & 63, by.ge(64));
+    let (bits, word) = ((by & 63).to_i64(), by.ge(64));
     let carried = (low >> 1) >> (bits ^ 63);
     let (low, high) = (low << bits, (high << bits) | carried);
     (word.select(low.same(0), low), word.select(low, high))
@@ -134,21 +135,21 @@ fn choose<'b, 'c>(condition: V<'b, 'c>, x: Wide<'b, 'c>, y: Wide<'b, 'c>) -> Wid
 /// is so much larger that they only matter as "some".
 fn in_integers<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, z: V<'b, 'c>) -> V<'b, 'c> {
     let (px, py, pz) = (parts(x), parts(y), parts(z));
-    let zero = px.mantissa.same(0);
-    let factors = shifted_left(product(px.mantissa, py.mantissa), zero.same(20));
+    let (zero, none) = (px.mantissa.same(0), px.exponent.same(0));
+    let factors = shifted_left(product(px.mantissa, py.mantissa), none.same(20));
     let exponent = px.exponent + py.exponent - 20;
     let nothing = magnitude(z).eq(0);
     let addend = (zero, nothing.select(zero, pz.mantissa << 8));
     let addend_exponent = nothing.select(exponent, pz.exponent - 72);
 
     let apart = exponent - addend_exponent;
-    let larger = zero.sle(apart);
+    let larger = none.sle(apart);
     let addend = choose(
         larger,
-        shifted_right(addend, larger.select(apart, zero)),
+        shifted_right(addend, larger.select(apart, none)),
         addend,
     );
-    let below = larger.select(zero, zero - apart);
+    let below = larger.select(none, none - apart);
     let factors = shifted_right(factors, below);
     let exponent = exponent + below;
 
@@ -175,7 +176,7 @@ fn in_integers<'b, 'c>(x: V<'b, 'c>, y: V<'b, 'c>, z: V<'b, 'c>) -> V<'b, 'c> {
 
 /// The bits of the float nearest to `total · 2^exponent`, ties to even.
 fn rounded<'b, 'c>(total: Wide<'b, 'c>, exponent: V<'b, 'c>) -> V<'b, 'c> {
-    let zero = exponent.same(0);
+    let (zero, none) = (total.0.same(0), exponent.same(0));
     let in_low = total.1.eq(0);
     let zeros = leading_zeros(in_low.select(total.0, total.1));
     let shift = in_low.select(zeros + 64, zeros);
@@ -184,14 +185,14 @@ fn rounded<'b, 'c>(total: Wide<'b, 'c>, exponent: V<'b, 'c>) -> V<'b, 'c> {
     // Of a normal number; what is below is denormal.
     let biased = exponent - shift + (127 + 1023);
     let denormal = biased.slt(1);
-    let below = denormal.select(zero.same(1) - biased, zero);
+    let below = denormal.select(none.same(1) - biased, none);
     let (mantissa, _) = shifted_right((mantissa, zero), below);
-    let biased = denormal.select(zero, biased - 1);
+    let biased = denormal.select(none, biased - 1);
 
     let (kept, rest) = (mantissa >> 11, mantissa & 0x7FF);
     let up = rest.gt(0x400) | (rest.eq(0x400) & (kept & 1).ne(0));
     // The highest bit counts one more in the exponent; a carry does, too.
-    let word = (biased << 52) + kept + up.to_i64();
+    let word = (biased.to_i64() << 52) + kept + up.to_i64();
     let infinity = zero.same(0x7FF0_0000_0000_0000);
     let word = biased.same(2045).slt(biased).select(infinity, word);
     (total.0 | total.1).eq(0).select(zero, word)

@@ -118,19 +118,31 @@ pub(super) fn minima(function: Op<'_>) {
 /// (`docs/rationale/vulkan.md`).
 pub(super) fn lowest_bits(function: Op<'_>) {
     for op in function.nested() {
-        let of = match op.full_name() {
-            "arith.andi" => 1,
-            "arith.remui" => 2,
-            _ => continue,
-        };
-        let operands = op.operand_values();
-        if operands[1].constant_int() == Some(of) && bit_width(operands[0].r#type()) > 1 {
+        if let Some(of) = of_lowest_bit(op) {
             let b = &Builder::before(op);
-            let x = b.v(operands[0]);
+            let x = b.v(of);
             let bit = (x & 1).ne(0).select(x.same(1), x.same(0));
             op.replace_with(&[bit.value()]);
         }
     }
+}
+
+/// What an op computes the lowest bit of, if it does: `x & 1`, `x % 2`, or `x` shifted up and down again by all of its other bits.
+fn of_lowest_bit(op: Op<'_>) -> Option<Value<'_>> {
+    let operands = op.operand_values();
+    let is = |constant: i64| operands[1].constant_int() == Some(constant);
+    let of = match op.full_name() {
+        "arith.andi" if is(1) => operands[0],
+        "arith.remui" if is(2) => operands[0],
+        "arith.shrui" => {
+            let up = operands[0].defining_op().filter(|up| up.is("arith.shli"))?;
+            let by = up.operand_values()[1].constant_int()?;
+            let is_all = by == i64::from(bit_width(operands[0].r#type())) - 1 && is(by);
+            is_all.then(|| up.operand_values()[0])?
+        }
+        _ => return None,
+    };
+    (bit_width(of.r#type()) > 1).then_some(of)
 }
 
 /// The remainder that has the sign of `x`, from an unsigned one: Vulkan leaves the

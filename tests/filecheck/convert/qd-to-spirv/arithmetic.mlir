@@ -5,9 +5,13 @@
 
 module {
 
-// Vulkan counts bits of 32 alone; the highest and the lowest bit of 0 are numbered -1.
+// Vulkan counts bits of 32 alone, the highest by itself; the highest and the lowest bit of 0 are numbered -1.
 // CHECK-LABEL: func.func @bits(
-// CHECK:         spirv.BitCount %[[W:.*]] : i32
+// CHECK:         %[[O:.*]] = arith.ori %[[W:.*]], %c-2147483648_i32{{.*}} : i32
+// CHECK:         %[[C:.*]] = spirv.BitCount %[[O]] : i32
+// CHECK:         %[[B:.*]] = arith.subi %[[C]], %c1_i32{{.*}} : i32
+// CHECK:         %[[A:.*]] = arith.shrui %[[W]], %c31_i32{{.*}} : i32
+// CHECK:         arith.addi %[[B]], %[[A]] : i32
 // CHECK:         %[[H:.*]] = spirv.GL.FindUMsb %[[W]] : i32
 // CHECK:         arith.subi %c31_i32{{.*}}, %[[H]] : i32
 // CHECK:         %[[L:.*]] = spirv.GL.FindILsb %[[W]] : i32
@@ -15,8 +19,10 @@ module {
 // CHECK:         %[[LOW:.*]] = arith.trunci %[[D:.*]] : i64 to i32
 // CHECK:         %[[UP:.*]] = arith.shrui %[[D]], %c32_i64
 // CHECK:         %[[HIGH:.*]] = arith.trunci %[[UP]] : i64 to i32
-// CHECK:         %[[N:.*]] = spirv.BitCount %[[LOW]] : i32
-// CHECK:         %[[M:.*]] = spirv.BitCount %[[HIGH]] : i32
+// CHECK:         spirv.BitCount
+// CHECK:         %[[N:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
+// CHECK:         spirv.BitCount
+// CHECK:         %[[M:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
 // CHECK:         arith.addi %[[N]], %[[M]] : i32
 func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %0 = math.ctpop %w : i32
@@ -34,6 +40,10 @@ func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64, qd.
 // CHECK:         %[[REST:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
 // CHECK:         %[[ODD:.*]] = arith.cmpi ne, %[[REST]], %{{.*}} : i64
 // CHECK:         arith.select %[[ODD]], %{{.*}}, %{{.*}} : i64
+// CHECK:         %[[LAST:.*]] = arith.andi %[[W]], %{{.*}} : i32
+// CHECK:         arith.cmpi ne, %[[LAST]], %{{.*}} : i32
+// CHECK:         arith.select
+// CHECK-NOT:     arith.select
 // CHECK:         arith.andi %[[W]], %c3_i32{{.*}} : i32
 // CHECK-NOT:     arith.select
 // CHECK:         return
@@ -43,7 +53,13 @@ func.func private @lowest(%w: i32, %i: index) attributes {qd.threads = 64 : i64,
   %c3 = arith.constant 3 : i32
   %0 = arith.andi %w, %c1 : i32
   %1 = arith.remui %i, %c2 : index
-  %2 = arith.andi %w, %c3 : i32
+  %c30 = arith.constant 30 : i32
+  %c31 = arith.constant 31 : i32
+  %up = arith.shli %w, %c31 : i32
+  %2 = arith.shrui %up, %c31 : i32
+  %two = arith.shli %w, %c30 : i32
+  %3 = arith.shrui %two, %c30 : i32
+  %4 = arith.andi %w, %c3 : i32
   return
 }
 

@@ -10,8 +10,11 @@ use qd_dialects::ops::{grid, simt};
 
 /// Words of a buffer of counters.
 const COUNTERS: i64 = 8;
-/// Bytes of shared arrays that a phase has at most: every target has twice as much.
+/// Bytes of shared arrays that a phase has at most; collectives of a block have theirs, of 16 KiB that every target has.
 const SHARED: i64 = 12 * 1024;
+
+/// Bytes that a ranking has for its counters, at most.
+const RANKING: i64 = 8 * 1024;
 /// Kinds of atomics on integers, and upstream's numbers for those that it has. The order never matters.
 const OF_INTEGERS: &[(&str, Option<i64>)] = &[
     ("add", Some(1)),
@@ -722,6 +725,13 @@ impl Generator<'_> {
             return;
         }
         let bits = self.random.i64(1..=most);
+        let subgroups = self.phase.threads / i64::from(self.least_wave);
+        let counters = RANKING.min(shared_bytes(subgroups << bits, Ty::I32));
+        let arrays = 2 * shared_bytes(1 << bits, Ty::I32);
+        if self.phase.shared + arrays + counters > SHARED {
+            return;
+        }
+        self.phase.shared += counters;
         let (histogram, prefix) = (
             self.shared(1 << bits, Ty::I32),
             self.shared(1 << bits, Ty::I32),
