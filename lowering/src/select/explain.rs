@@ -64,7 +64,34 @@ pub struct OfOp {
     pub source: Option<String>,
 }
 
+/// Why a body has the ops that it had.
+pub const LEFT_ALONE: &str =
+    "Left as it is: its threads do not fill their last subgroup, and terms are of full ones.";
+
 impl Explanation {
+    /// Of a body for which nothing was to be chosen, as its threads do not fill subgroups of this size.
+    pub fn of_left_alone(op: Op<'_>, threads: i64, group: usize, target: &str, wave: u32) -> Self {
+        Self {
+            target: target.to_owned(),
+            name: name_of(op),
+            threads,
+            group,
+            wave,
+            waves: Vec::new(),
+            refused: Vec::new(),
+            before: 0.0,
+            is_optimal: true,
+            ops: Vec::new(),
+            replaced: Vec::new(),
+            kept: 0,
+        }
+    }
+
+    /// Whether nothing was to be chosen.
+    pub fn is_left_alone(&self) -> bool {
+        self.waves.is_empty()
+    }
+
     /// Of a body for which this was chosen, before it is rewritten.
     pub fn of<'c>(
         body: &Candidates<'c>,
@@ -73,7 +100,6 @@ impl Explanation {
         target: &str,
         pricer: &mut Pricer<'_, 'c>,
     ) -> Result<'c, Self> {
-        let name = body.op.attr("sym_name").and_then(attributes::text);
         let mut ops = Vec::new();
         for (at, site) in body.body.sites.iter().enumerate() {
             if Collective::of(site.op).is_none() {
@@ -113,7 +139,7 @@ impl Explanation {
         }
         Ok(Self {
             target: target.to_owned(),
-            name: name.map_or_else(|| body.op.full_name().to_owned(), |name| format!("@{name}")),
+            name: name_of(body.op),
             threads: body.threads,
             group,
             wave: choice.wave,
@@ -163,6 +189,10 @@ impl Explanation {
             let _ = write!(text, " ({})", others.join(", "));
         }
         text.push('\n');
+        if self.is_left_alone() {
+            let _ = writeln!(text, "  {LEFT_ALONE}");
+            return text;
+        }
         let names: Vec<_> = PIPES.iter().map(|(_, name)| format!("{name:>9}")).collect();
         let _ = writeln!(
             text,
@@ -213,7 +243,10 @@ impl Explanation {
         }
         for replaced in &self.replaced {
             let rules = replaced.rules.join(", ");
-            let _ = writeln!(text, "  {} -> {} by {rules}", replaced.op, replaced.term);
+            let Replaced {
+                op, location, term, ..
+            } = replaced;
+            let _ = writeln!(text, "  {op} ({location}) -> {term} by {rules}");
         }
         if self.kept > 0 {
             let kept = self.kept;
@@ -221,6 +254,12 @@ impl Explanation {
         }
         text
     }
+}
+
+/// What a body is called.
+fn name_of(op: Op<'_>) -> String {
+    let name = op.attr("sym_name").and_then(attributes::text);
+    name.map_or_else(|| op.full_name().to_owned(), |name| format!("@{name}"))
 }
 
 fn worded(one: &Candidate) -> String {

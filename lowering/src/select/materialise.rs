@@ -39,8 +39,10 @@ pub struct Outcome<'c> {
 /// An op whose place a term took.
 #[derive(Clone, Debug)]
 pub struct Replaced {
-    /// The op, as the IR calls it, and where it was from.
+    /// The op, as the IR calls it.
     pub op: String,
+    /// Where it stood.
+    pub location: String,
     /// The term that is there instead.
     pub term: String,
     /// The rules that led there.
@@ -271,6 +273,7 @@ impl<'c> Writer<'_, 'c> {
         }
         self.outcome.replaced.push(Replaced {
             op: op.full_name().to_owned(),
+            location: op.location().to_string(),
             term: self.spelled(&chosen, 0),
             rules,
         });

@@ -178,7 +178,13 @@ fn select<'c>(
     costs: &Costs,
     options: &SelectLoweringOptions,
 ) -> Result<'c> {
-    let explains = options.explain;
+    let is_explained = options.explain || page::is_wanted();
+    let say = |explanation: Explanation| {
+        if options.explain {
+            eprint!("{}", explanation.text());
+        }
+        page::add(explanation);
+    };
     host::settle(module, target)?;
     let mut all = bodies(module);
     all.retain(|(op, _)| op.body().is_some());
@@ -190,7 +196,7 @@ fn select<'c>(
     let is_chosen =
         target.wave.is_none() && target.capabilities.waves.len() > 1 && !is_of_device(target);
     let calls = Calls::new(module);
-    let looks = |op: Op<'c>| is_chosen || explains || page::is_wanted() || has_forms(op);
+    let looks = |op: Op<'c>| is_chosen || is_explained || has_forms(op);
     type Each<'c> = ((Op<'c>, i64), Option<u32>);
     let read = |((op, threads), uneven): Each<'c>| match uneven {
         None if looks(op) => Reading::of(op, threads, target, &calls).map(Some),
@@ -230,6 +236,11 @@ fn select<'c>(
                     set_wave(ops[*at], wave.unwrap_or(default_wave(target)).into())?;
                 }
             }
+            if let Some(wave) = uneven[*at].filter(|_| is_explained) {
+                let (op, threads) = all[*at];
+                let name = &target.capabilities.name;
+                say(Explanation::of_left_alone(op, threads, number, name, wave));
+            }
         }
         if found.is_empty() {
             continue;
@@ -239,16 +250,12 @@ fn select<'c>(
         for body in &found {
             if let Some(choice) = body.at(wave) {
                 let name = &target.capabilities.name;
-                let explanation = (explains || page::is_wanted())
+                let explanation = is_explained
                     .then(|| Explanation::of(body, choice, number, name, &mut pricer))
                     .transpose()?;
                 let outcome = rewrite(body, choice, &target.capabilities)?;
                 if let Some(explanation) = explanation {
-                    let explanation = explanation.with(outcome);
-                    if explains {
-                        eprint!("{}", explanation.text());
-                    }
-                    page::add(explanation);
+                    say(explanation.with(outcome));
                 }
             }
         }

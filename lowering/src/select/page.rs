@@ -7,7 +7,7 @@
 
 use super::{
     cost::{Cost, PIPES},
-    explain::{Explanation, OfOp},
+    explain::{Explanation, LEFT_ALONE, OfOp},
     price::Candidate,
     rules,
 };
@@ -157,6 +157,9 @@ fn section(body: &Explanation) -> String {
     if !body.is_optimal {
         text += " It is too large to be searched exactly: another choice may be cheaper.";
     }
+    if body.is_left_alone() {
+        let _ = write!(text, " {}", LEFT_ALONE);
+    }
     text += "</p>\n";
     text += &bars(body);
     for (wave, why) in &body.refused {
@@ -171,7 +174,7 @@ fn section(body: &Explanation) -> String {
         text += "</table>\n";
     }
     if !body.replaced.is_empty() {
-        text += "<h3>Terms</h3>\n<table>\n<tr><th>op</th><th>now</th><th>by the rules</th></tr>\n";
+        text += "<h3>Terms</h3>\n<table>\n<tr><th>op</th><th>at</th><th>now</th><th>by the rules</th></tr>\n";
         for replaced in &body.replaced {
             let rules = replaced.rules.iter().map(|rule| {
                 let rule = escape(rule);
@@ -179,8 +182,9 @@ fn section(body: &Explanation) -> String {
             });
             let _ = writeln!(
                 text,
-                "<tr><td>{}</td><td><code>{}</code></td><td>{}</td></tr>",
+                "<tr><td>{}</td><td><small>{}</small></td><td><code>{}</code></td><td>{}</td></tr>",
                 escape(&replaced.op),
+                escape(&replaced.location),
                 escape(&replaced.term),
                 rules.collect::<Vec<_>>().join(", ")
             );

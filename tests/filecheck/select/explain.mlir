@@ -12,7 +12,7 @@
 // AMD-NEXT:    32
 // AMD-NEXT:   *64
 // AMD:        qd.simt.reduce_all ({{.*}}) -> expansion
-// AMD:        qd.simt.count_true -> (popcnt (ballot v{{[0-9]+}})) by count-is-popcnt
+// AMD:        qd.simt.count_true ({{.*}}explain.mlir{{.*}}) -> (popcnt (ballot v{{[0-9]+}})) by count-is-popcnt
 
 // NVIDIA:   @body threads 256, group 0: wave 32{{$}}
 // NVIDIA:     qd.simt.reduce_all ({{.*}}) -> redux.sync 8.0, latency 44.0; expansion

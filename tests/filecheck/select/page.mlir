@@ -32,7 +32,7 @@
 // CHECK:      <h3>Forms</h3>
 // CHECK:      <td><code>qd.simt.reduce_all</code></td><td><small>loc(&quot;a&lt;b&gt;&amp;&quot;)</small></td><td><b>expansion</b>
 // CHECK:      <h3>Terms</h3>
-// CHECK:      <tr><td>qd.simt.count_true</td><td><code>(reduce_all (zext.i32 v{{[0-9]+}}))</code></td><td><a href="#rule-count-is-sum">
+// CHECK:      <tr><td>qd.simt.count_true</td><td><small>loc({{.*}})</small></td><td><code>(reduce_all (zext.i32 v{{[0-9]+}}))</code></td><td><a href="#rule-count-is-sum">
 // CHECK:      <tr id="rule-count-is-sum">
 
 // ALONE-NOT: src=

@@ -110,7 +110,7 @@ func.func private @xor_of_uniform(%masks: memref<?xi32>, %out: memref<?xi32>, %u
 }
 
 // EXPLAIN: @broadcast_of_uniform threads 64
-// EXPLAIN:   qd.simt.broadcast -> v0 by broadcast-of-uniform
+// EXPLAIN:   qd.simt.broadcast ({{.*}}) -> v0 by broadcast-of-uniform
 // CHECK-LABEL: func.func private @broadcast_of_uniform(
 // CHECK-SAME:    rules = ["broadcast-of-uniform"]
 // CHECK:         %[[U:.*]] = memref.load

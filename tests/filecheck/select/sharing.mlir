@@ -7,7 +7,7 @@
 // CHECK-NOT:       by any-is-ballot
 // CHECK-LABEL:   @together threads 64
 // CHECK:           as it was: {{.*}}, now
-// CHECK:           qd.simt.any -> (ne (ballot v{{[0-9]+}}) 0:i64) by any-is-ballot
+// CHECK:           qd.simt.any ({{.*}}) -> (ne (ballot v{{[0-9]+}}) 0:i64) by any-is-ballot
 
 // CHECK-LABEL: func.func private @alone
 // CHECK:         qd.simt.any

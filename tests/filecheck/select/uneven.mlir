@@ -6,7 +6,8 @@
 
 // EXPLAIN:     @three_times_32
 // EXPLAIN:     64 not: a block of 96 threads does not fill its last subgroup
-// EXPLAIN-NOT: @hundred
+// EXPLAIN:     @hundred threads 100, group {{[0-9]+}}: wave 32{{$}}
+// EXPLAIN-NEXT:  Left as it is: its threads do not fill their last subgroup
 
 // CHECK-LABEL: func.func private @three_times_32
 // CHECK-SAME:    qd.wave = 32

@@ -4,8 +4,8 @@
 // RUN: qd-opt %s --qd-select-lowering='target=nvptx:sm_90 explain' 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=EXPLAIN --input-file=%t
 
-// EXPLAIN: qd.simt.count_true -> (popcnt (ballot v0)) by count-is-popcnt{{$}}
-// EXPLAIN: qd.simt.broadcast_first -> (popcnt (ballot v0)) by first-of-uniform{{$}}
+// EXPLAIN: qd.simt.count_true ({{.*}}) -> (popcnt (ballot v0)) by count-is-popcnt{{$}}
+// EXPLAIN: qd.simt.broadcast_first ({{.*}}) -> (popcnt (ballot v0)) by first-of-uniform{{$}}
 
 // CHECK-LABEL: func.func private @count_and_broadcast
 // CHECK: %[[M:.*]] = qd.simt.ballot

@@ -110,7 +110,7 @@ const ROWS: [Row; 19] = [
 type Class = (&'static str, f64, f64, &'static str);
 
 /// Of integers the chain itself has two. Bits are made floats from 1 to 2, where no processor is slower than elsewhere.
-const CLASSES: [Class; 9] = [
+const CLASSES: [Class; 10] = [
     (
         "int64",
         3.0,
@@ -118,6 +118,7 @@ const CLASSES: [Class; 9] = [
         "%a = arith.extsi %x : i32 to i64\n %b = arith.subi %a, %w64 : i64\n %d = arith.shrsi %b, %one64 : i64\n
          %y = arith.trunci %d : i64 to i32",
     ),
+    ("popc", 1.0, 0.0, "%y = math.ctpop %x : i32"),
     (
         "float",
         1.0,
@@ -169,6 +170,9 @@ const CLASSES: [Class; 9] = [
     ),
     ("barrier", 1.0, 0.0, "qd.simt.block.sync\n %y = arith.addi %w, %c0 : i32"),
 ];
+
+/// A step of a chain with nothing in it.
+const NOTHING: &str = "%y = arith.addi %w, %c0 : i32";
 
 /// What all bodies use by its name.
 const COMMON: [&str; 18] = [
@@ -261,9 +265,8 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
         };
         let of =
             |blocks: usize, threads: usize, body: &str| setting.chain(&name, blocks, threads, body);
-        // Of one op, of all lanes and alone.
-        let measured = |body: &str| -> anyhow::Result<[f64; 2]> {
-            let lanes = (wave as usize).min(THREADS);
+        // Of one op, of all lanes and of one block alone.
+        let timed = |body: &str, lanes: usize| -> anyhow::Result<[f64; 2]> {
             let own = setting.time(of(n / THREADS, THREADS, body)?)?;
             let alone = if is_wide {
                 setting.time(of(1, lanes, body)?)?
@@ -272,7 +275,8 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
             };
             Ok([own, alone])
         };
-        let base = measured("%y = arith.addi %w, %c0 : i32")?;
+        let measured = |body: &str| timed(body, (wave as usize).min(THREADS));
+        let base = measured(NOTHING)?;
         let unit = match is_wide {
             true => {
                 let float = "%e = arith.bitcast %x : i32 to f32\n %a = arith.addf %e, %f : f32\n %y = arith.bitcast %a : f32 to i32";
@@ -317,7 +321,12 @@ fn measured(target: &str, log2: u32, repeats: u32) -> anyhow::Result<Vec<Value>>
         let int = base.map(|both| both / 2.0);
         row("int", "", int);
         for (class, count, beside, body) in CLASSES {
-            let found = measured(body).with_context(|| class.to_owned())?;
+            // A subgroup by itself waits for nobody.
+            let (found, base) = match class {
+                "barrier" => (timed(body, THREADS), timed(NOTHING, THREADS)?),
+                _ => (measured(body), base),
+            };
+            let found = found.with_context(|| class.to_owned())?;
             let of = |at: usize| (found[at] - base[at] - beside * int[at]) / count;
             row(class, "", [of(0), of(1)]);
         }

@@ -2,7 +2,7 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `fixed_order` | where `deterministic` fixes the order of floats, on targets without forward progress |
+//! | `fixed_order` | where `deterministic` fixes the order of floats, where look-back does not suit |
 //! | `chunked` | on latency-oriented targets |
 //! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
@@ -31,6 +31,12 @@ use qd_dialects::{
     ops::algo,
 };
 
+const LOOKBACK: Strategy = Strategy {
+    name: "lookback",
+    suits: |op, capabilities| lookback::fits(op) && chain::suits(capabilities),
+    expand: lookback::expand,
+};
+
 /// The line of the table.
 pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
     op: algo::ReduceByKey::NAME,
@@ -39,7 +45,8 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
         Strategy {
             name: "fixed_order",
             suits: |op, capabilities| {
-                fixed_order::applies(op, &combiner(op)) && !chain::suits(capabilities)
+                let looks_back = (LOOKBACK.suits)(op, capabilities);
+                fixed_order::applies(op, &combiner(op)) && !looks_back
             },
             expand: |b, op, _| sweep::expand(b, op, Form::FixedOrder(shape(op))),
         },
@@ -48,11 +55,7 @@ pub(super) const REDUCE_BY_KEY: Algorithm = Algorithm {
             suits: latency_oriented,
             expand: |b, op, _| sweep::expand(b, op, Form::Chunked),
         },
-        Strategy {
-            name: "lookback",
-            suits: |op, capabilities| lookback::fits(op) && chain::suits(capabilities),
-            expand: lookback::expand,
-        },
+        LOOKBACK,
         Strategy {
             name: "hierarchical",
             suits: always,

@@ -3,7 +3,7 @@
 //!
 //! | strategy | where |
 //! |---|---|
-//! | `fixed_order` | where `deterministic` fixes the order of floats, on targets without forward progress |
+//! | `fixed_order` | where `deterministic` fixes the order of floats, where look-back does not suit |
 //! | `chunked` | on latency-oriented targets |
 //! | `lookback` | on throughput-oriented targets with forward progress |
 //! | `hierarchical` | everywhere |
