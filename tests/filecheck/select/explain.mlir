@@ -15,7 +15,7 @@
 // AMD:        qd.simt.count_true ({{.*}}explain.mlir{{.*}}) -> (popcnt (ballot v{{[0-9]+}})) by count-is-popcnt
 
 // NVIDIA:   @body threads 256, group 0: wave 32{{$}}
-// NVIDIA:     qd.simt.reduce_all ({{.*}}) -> redux.sync 8.0, latency 44.0; expansion
+// NVIDIA:     qd.simt.reduce_all ({{.*}}) -> redux.sync 8.0, latency {{[0-9.]+}}; expansion
 // NVIDIA:     cost of redux.sync: CUDA
 // NVIDIA:     qd.simt.reduce_all add %{{.*}} tile(5)
 
