@@ -59,17 +59,23 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
     let mut total = 0;
     let mut counts = Vec::new();
     let others = suite.filtered(|name| name != REPEATED);
-    for (turn, size) in lavapipe::SUBGROUP_SIZES.into_iter().enumerate() {
-        let suite = if turn == 0 { &suite } else { &others };
-        let (cases, agrees) = suite.run(&format!("{VULKAN},subgroup={size}"), |command| {
+    let all = &all;
+    let runs = lavapipe::SUBGROUP_SIZES.into_iter().enumerate();
+    let runs = runs.map(|(turn, size)| Run {
+        suite: if turn == 0 { &suite } else { &others },
+        target: format!("{VULKAN},subgroup={size}"),
+        set: Box::new(move |command| {
             command
-                .env("QD_WAVES", &all)
+                .env("QD_WAVES", all)
                 .env(lavapipe::VALIDATE, "1")
                 // They are: nothing may be left out or off.
                 .env("QD_FLOATS", "exact")
                 .args(args);
             lavapipe::select(command, size);
-        })?;
+        }),
+    });
+    let sums = together(&runs.collect::<Vec<_>>())?;
+    for (size, (cases, agrees)) in lavapipe::SUBGROUP_SIZES.into_iter().zip(sums) {
         // Filters may well leave nothing to one size, but not the whole suite.
         passed &= agrees && (cases > 0 || !args.is_empty());
         counts.push(format!("{cases} cases at {size}"));
@@ -84,11 +90,10 @@ pub fn run_on_lavapipe(workspace: &Workspace, args: &[String]) -> Result<Report>
 
 /// The programs of single collectives.
 const COLLECTIVES: [&str; 4] = ["simt", "subgroups", "blocks", "forms"];
-/// The targets that they run on with usual lowerings, without the search, at one size each: all sizes take minutes.
+/// The targets that they run on with usual lowerings, without the search, at one size each: all sizes take minutes. On Vulkan the
+/// search changes next to nothing.
 const FIXED: [&str; 2] = ["cpu,wave=8,fixed", "amdgpu:gfx1100,wave=32,fixed"];
 
-/// Lavapipe, at one size, likewise.
-const FIXED_VULKAN: (&str, u32) = ("vulkan:1.3,subgroup=8,fixed", 8);
 /// The programs whose results are the same at every size, but for the algorithms, which take long; and the target on which the
 /// search chooses it.
 const CHOSEN: [&str; 6] = [
@@ -113,40 +118,31 @@ const WAYS: [(&[&str], &str); 3] = [
 /// Runs what is fast and has every collective without the search, which all other runs have; by each of the ways to do
 /// it; and what does not depend on the size at the one that is chosen.
 pub fn run_fixed(workspace: &Workspace) -> Result<Report> {
-    lavapipe::is_there()?;
     let suite = Suite::build(workspace)?;
     let collectives = suite.only(&COLLECTIVES);
+    let chosen = suite.only(&CHOSEN);
+    let others = WAYS.map(|(programs, way)| (suite.only(programs), way));
     let [host, chip] = FIXED;
-    let (vulkan, lanes) = FIXED_VULKAN;
-    let mut ways = (0, true);
-    for (programs, way) in WAYS {
-        let (cases, agrees) = suite.only(programs).run(host, |command| {
-            command.env("QD_WAY", way);
-        })?;
-        ways = (ways.0 + cases, ways.1 && agrees);
-    }
-    let runs = [
-        (host, collectives.run(host, |_| {})?),
-        ("it in other ways", ways),
-        (
-            CHOOSING,
-            suite.only(&CHOSEN).run(CHOOSING, |command| {
-                command.env("QD_WAVES", "chosen");
-            })?,
-        ),
-        (
-            vulkan,
-            collectives.run(vulkan, |command| {
-                command.env(lavapipe::VALIDATE, "1");
-                lavapipe::select(command, lanes);
-            })?,
-        ),
+    let run = |suite, target: &str, variable: Option<(&'static str, &'static str)>| Run {
+        suite,
+        target: target.to_owned(),
+        set: Box::new(move |command| _ = command.envs(variable)),
+    };
+    let mut runs = vec![
+        run(&collectives, host, None),
+        run(&chosen, CHOOSING, Some(("QD_WAVES", "chosen"))),
     ];
+    let ways = others
+        .iter()
+        .map(|(suite, way)| run(suite, host, Some(("QD_WAY", *way))));
+    runs.extend(ways);
     let mut passed = true;
     let mut counts = Vec::new();
-    for (target, (cases, agrees)) in runs {
+    let ways = WAYS.map(|(_, way)| format!("it in way {way}"));
+    let names = [host, CHOOSING].map(String::from).into_iter().chain(ways);
+    for (name, (cases, agrees)) in names.zip(together(&runs)?) {
         passed &= agrees && cases > 0;
-        counts.push(format!("{cases} cases on {target}"));
+        counts.push(format!("{cases} cases on {name}"));
     }
     let simulated = amd::run_programs(workspace, chip, &COLLECTIVES)?;
     counts.push(simulated.counts);
@@ -223,22 +219,42 @@ impl Suite {
         command
     }
 
-    /// Runs all of them on a target, each set up by `set`, and says how many cases those were and whether they agree
-    /// with the interpreter. As many as there are cores run at a time: few of them keep all cores busy to their end.
+    /// Runs all of them on a target.
     fn run(&self, target: &str, set: impl Fn(&mut Command) + Sync) -> Result<(u64, bool)> {
-        let sum = Mutex::new((0, true));
-        workers::share(&self.programs, |program| {
-            let mut command = self.command(program, target);
-            set(&mut command);
-            let (output, status) = process::collect(&mut command)?;
-            let mut sum = sum.lock().expect("nothing panics");
-            print!("\n{target}: {}\n{output}", name_of(program));
-            sum.0 += output.lines().filter_map(cases).sum::<u64>();
-            sum.1 &= status.success();
-            Ok(())
-        })?;
-        Ok(sum.into_inner().expect("nothing panics"))
+        let run = Run {
+            suite: self,
+            target: target.to_owned(),
+            set: Box::new(set),
+        };
+        Ok(together(&[run])?[0])
     }
+}
+
+/// Programs on a target.
+struct Run<'a> {
+    suite: &'a Suite,
+    target: String,
+    /// Sets each of them up.
+    set: Box<dyn Fn(&mut Command) + Sync + 'a>,
+}
+
+/// Runs them, and says of each how many cases those were and whether they agree with the interpreter. As many programs as there
+/// are cores run at a time: few of them keep all cores busy to their end.
+fn together(runs: &[Run<'_>]) -> Result<Vec<(u64, bool)>> {
+    let sums = Mutex::new(vec![(0, true); runs.len()]);
+    let jobs = runs.iter().enumerate();
+    let jobs = jobs.flat_map(|(nth, run)| run.suite.programs.iter().map(move |p| (nth, run, p)));
+    workers::share(jobs, |(nth, run, program)| {
+        let mut command = run.suite.command(program, &run.target);
+        (run.set)(&mut command);
+        let (output, status) = process::collect(&mut command)?;
+        let mut sums = sums.lock().expect("nothing panics");
+        print!("\n{}: {}\n{output}", run.target, name_of(program));
+        sums[nth].0 += output.lines().filter_map(cases).sum::<u64>();
+        sums[nth].1 &= status.success();
+        Ok(())
+    })?;
+    Ok(sums.into_inner().expect("nothing panics"))
 }
 
 /// `simt` of `simt.rs` and of `simt-69df6b7e17126e93`.
