@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 from programs import (
     DTYPES,
+    INDICES,
     LENGTH,
     ORDERLESS,
     SHAPES,
@@ -52,7 +53,7 @@ class Task:
 
 def index_of(scope, name):
     """An element of an array for a round of a loop, which has it for itself where both have as many dimensions."""
-    names = [each for each in "ij" if each in scope.names]
+    names = [each for each in INDICES if each in scope.names]
     is_own = len(names) == len(shape_of(name))
     return joined([named(scope, each) for each in names]) if is_own else place(name, named(scope, "i"))
 
@@ -61,8 +62,8 @@ def index_of(scope, name):
 def loops(draw, scope, number, heads):
     """A loop: `scope` has the arrays that are read, and what is combined into. A round has elements of others for itself."""
     dimensions, head, first = draw(st.sampled_from(heads))
-    indices = dict.fromkeys("ij"[: len(dimensions)], "i32")
-    prefix = "" if len(dimensions) == 1 else "m"
+    indices = dict.fromkeys(INDICES[: len(dimensions)], "i32")
+    prefix = next((letter for letter, shape in SHAPES.items() if len(shape) == len(dimensions)), "")
     own = {f"{prefix}c{number}": dtype for dtype in draw(st.lists(st.sampled_from(DTYPES[1:]), max_size=1))}
     read = {f"p{i}": name for i, name in enumerate(scope.arrays)}
     scope = scope.having(**indices, **{each: scope.arrays[name] for each, name in read.items()})
@@ -131,14 +132,18 @@ def algorithms(draw, arrays, number):
 
 def heads_of(arrays, is_over_arrays):
     """The heads of loops, each with its extents and the lines that its body begins with."""
-    extents = SHAPES["m"]
     heads = [(shape_of("a0"), "for i in a0:", [])]
     for name in arrays:
-        if name.startswith("m"):
-            heads += [(extents, f"for i, j in {name}:", []), (extents, f"for I in qd.grouped({name}):", ["i, j = I"])]
+        if name[0] in SHAPES:
+            extents = shape_of(name)
+            indices = ", ".join(INDICES[: len(extents)])
+            heads += [(extents, f"for {indices} in {name}:", []), (extents, f"for I in qd.grouped({name}):", [f"{indices} = I"])]
     if not is_over_arrays:
-        heads += [(shape_of("a0"), "for i in range(a0.shape[0]):", []), (extents, "for i, j in qd.ndrange({}, {}):".format(*extents), [])]
-        heads += [((3,), "for i in range(3):", []), (extents, "for j, i in qd.ndrange({1}, {0}):".format(*extents), [])]
+        heads += [(shape_of("a0"), "for i in range(a0.shape[0]):", []), ((3,), "for i in range(3):", [])]
+        for extents in SHAPES.values():
+            indices, sizes = list(INDICES[: len(extents)]), [*map(str, extents)]
+            for turn in (1, -1):
+                heads.append((extents, f"for {', '.join(indices[::turn])} in qd.ndrange({', '.join(sizes[::turn])}):", []))
     return heads
 
 
@@ -146,11 +151,11 @@ def heads_of(arrays, is_over_arrays):
 def programs(draw, has_fields=True):
     """Without fields the extents of all loops are those of arrays, and nothing else is done to elements."""
     numbers = itertools.count()
-    kinds = ["a0", *draw(st.lists(st.sampled_from(["a", "m"]), min_size=1, max_size=2))]
+    kinds = ["a0", *draw(st.lists(st.sampled_from(["a", *SHAPES]), min_size=1, max_size=2))]
     reads = {"a0" if i == 0 else f"{kind}{i}": draw(st.sampled_from(DTYPES)) for i, kind in enumerate(kinds)}
     # What threads combine into: arrays, and variables of the top level.
     forms = st.tuples(st.sampled_from(["i32", "u32", "i64"]), st.sampled_from(ORDERLESS))
-    into = {f"{draw(st.sampled_from(['d', 'md']))}{i}": each for i, each in enumerate(draw(st.lists(forms, max_size=2)))}
+    into = {f"{draw(st.sampled_from(['d', 'md', 'hd']))}{i}": each for i, each in enumerate(draw(st.lists(forms, max_size=2)))}
     totals = {f"z{i}": each for i, each in enumerate(draw(st.lists(forms, max_size=2)))}
     begin = {name: draw(st.integers(-3, 9)) for name in totals}
 
@@ -192,7 +197,8 @@ def programs(draw, has_fields=True):
     lines += [line for name in totals for line in (f"for i in r{name}:", f"    r{name}[i] = {name}")]
     scratch = {name: dtype for each in tasks for name, dtype in each.scratch.items()}
     parameters += [f"{name}: qd.types.NDArray[qd.{dtype}, 1]" for name, dtype in (results | scratch).items()]
-    orders = {name: draw(st.sampled_from(["", ', order="ji"'])) if name.startswith("m") else "" for name in sorted(fields)}
+    turned = {letter: f', order="{"ijk"[: len(shape)][::-1]}"' for letter, shape in SHAPES.items()}
+    orders = {name: draw(st.sampled_from(["", turned[name[0]]])) if name[0] in turned else "" for name in sorted(fields)}
     text = "".join(f"{name} = qd.field(qd.{arrays[name]}, shape={shape_of(name)}{orders[name]})\n" for name in sorted(fields))
     text += "@qd.func\ndef helper(x, y):\n    return x * y - x\n\n"
     text += "".join("\n".join([*each.lines, ""]) for each in made)

@@ -24,8 +24,10 @@ ORDERLESS = [
 # How a loop is left.
 BREAK, CONTINUE = "break", "continue"
 # Of each array, whose name says how many dimensions it has: elements are more than a vector has of 32 bits each.
-SHAPES = {"m": (4, 5)}
+SHAPES = {"m": (4, 5), "h": (2, 2, 5)}
 LENGTH = 20
+# Of the elements that a round of a loop has.
+INDICES = "ijl"
 
 
 def shape_of(name):
@@ -478,7 +480,7 @@ def atomics(draw, scope):
     if name.startswith("z"):
         index, target = constant(0, "i32"), name
     else:
-        own = joined([named(scope, each) for each in "ij"[: len(shape_of(name))] if each in scope.names])
+        own = joined([named(scope, each) for each in INDICES[: len(shape_of(name))] if each in scope.names])
         is_own = own.text.count(",") == len(shape_of(name)) - 1 and draw(st.booleans())
         index = own if is_own else place(name, draw(integers(scope, 1)))
         target = f"{name}[{index.text}]"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 hypothesis = pytest.importorskip("hypothesis")
-from hypothesis import example, given, note
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
+from program_lanes import lane_programs
 from program_tasks import programs
 from programs import LENGTH, shape_of
 from test_operators import NUMPY
@@ -15,6 +16,7 @@ from test_operators import NUMPY
 import qd
 from qd._kernel import Kernel
 from qd.exception import QuadrantsCompilationError, QuadrantsRuntimeError
+from qd.simt import subgroup
 
 TYPES = [dtype for dtype in NUMPY if dtype != "u1"]
 SHAPES = st.lists(st.sampled_from([1, 2, 3, 5, 7]), min_size=1, max_size=4).map(tuple)
@@ -100,6 +102,21 @@ def test_programs_compute_what_numpy_does(module, program, random):
         program.run(values)
     for name, value in values.items():
         np.testing.assert_array_equal(given[name], value, name)
+
+
+@settings(max_examples=settings().max_examples // 2)
+@given(st.data(), st.sampled_from([1, 31, 32, 64, 77]))
+def test_programs_of_lanes_compute_what_numpy_does(module, data, length):
+    text, dtype, names, run = data.draw(lane_programs(subgroup.log2_group_size()))
+    note(text)
+    random = np.random.default_rng(length)
+    wanted = {name: random.integers(0, 200, length).astype(NUMPY[dtype]) for name in names}
+    given = {name: array.copy() for name, array in wanted.items()}
+    module(text).k(*given.values())
+    with np.errstate(over="ignore"):
+        run(wanted)
+    for name in names:
+        np.testing.assert_array_equal(given[name], wanted[name], name)
 
 
 WORDS = re.compile(r"\w+|[^\w\s]")
