@@ -1,5 +1,6 @@
 //! Every subgroup and block operation on a target against the
-//! interpreter, at every wave and tile, over the element types.
+//! interpreter, at every wave and tile, over the element types; of what combines but
+//! by sums, each op at every second wave.
 
 use qd_conformance::{Argument, Data, Expect, Input, Subject, generate, report, waves};
 
