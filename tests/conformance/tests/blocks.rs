@@ -177,6 +177,47 @@ fn collectives() {
     report("blocks of any size");
 }
 
+/// The lowest bit of a thread's number as an index of private memory, beside a function in `f64`. NVIDIA's driver of Vulkan takes the
+/// bit for 1 there unless it is extracted.
+#[test]
+fn lowest_bit_beside_a_function() {
+    for (nth, threads) in [31, 33, 34].into_iter().enumerate() {
+        let text = format!(
+            "qd.grid.kernel @main(%r: memref<?xbf16>) {{
+               %one = arith.constant 1 : index
+               qd.grid.phase blocks(%one) threads({threads}) {{
+                 %c0 = arith.constant 0 : index
+                 %c1 = arith.constant 1 : index
+                 %thread = qd.simt.block.thread_id
+                 %block = qd.simt.block.id
+                 %threads = arith.constant {threads} : index
+                 %before = arith.muli %block, %threads : index
+                 %i = arith.addi %before, %thread : index
+                 %word = arith.index_castui %i : index to i32
+                 %two = arith.constant 2 : i32
+                 %some = arith.constant 3.0 : bf16
+                 %none = arith.constant 0.0 : bf16
+                 %own = memref.alloca() : memref<2xbf16>
+                 memref.store %some, %own[%c0] : memref<2xbf16>
+                 memref.store %none, %own[%c1] : memref<2xbf16>
+                 %bit = arith.remui %word, %two : i32
+                 %odd = arith.index_castui %bit : i32 to index
+                 %mine = memref.load %own[%odd] : memref<2xbf16>
+                 %eighth = arith.constant 0.125 : bf16
+                 %less = arith.mulf %mine, %eighth : bf16
+                 %result = math.asinh %less : bf16
+                 memref.store %result, %r[%i] : memref<?xbf16>
+                 memref.store %mine, %own[%c0] : memref<2xbf16>
+               }}
+             }}"
+        );
+        let wave = waves()[nth % waves().len()];
+        let about = format!("a lowest bit beside a function, blocks of {threads}");
+        Subject::new(text).check(wave, &[output("bf16", threads, Expect::Same)], &about);
+    }
+    report("a lowest bit beside a function");
+}
+
 /// The lowest bit of a thread's number, as an index of a buffer and of private memory, in blocks of odd and even sizes.
 #[test]
 fn lowest_bits() {

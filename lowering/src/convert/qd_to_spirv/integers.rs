@@ -114,15 +114,21 @@ pub(super) fn minima(function: Op<'_>) {
     }
 }
 
-/// Makes a choice of each lowest bit. NVIDIA's driver takes that of a thread's number for 1 in blocks of an odd number of threads
-/// (`docs/rationale/vulkan.md`).
+/// Extracts each lowest bit. NVIDIA's driver takes that of a thread's number for 1 in blocks of an odd number of threads where
+/// a mask or a remainder asks for it (`docs/rationale/vulkan.md`). Vulkan extracts from words only.
 pub(super) fn lowest_bits(function: Op<'_>) {
     for op in function.nested() {
         if let Some(of) = of_lowest_bit(op) {
             let b = &Builder::before(op);
-            let x = b.v(of);
-            let bit = (x & 1).ne(0).select(x.same(1), x.same(0));
-            op.replace_with(&[bit.value()]);
+            let word = b.int_type(32);
+            let x = b.v(of).cast(word);
+            let bit = b.result(
+                "spirv.BitFieldUExtract",
+                &[x, x.same(0), x.same(1)],
+                word,
+                &[],
+            );
+            op.replace_with(&[bit.cast(of.r#type()).value()]);
         }
     }
 }

@@ -128,15 +128,12 @@ impl<'c> Place<'c> {
 /// The elements of a memref as they are in memory: booleans are bytes, and floats
 /// in shared memory are integers, which is what atomics are of. SPIR-V has no
 /// other view of such memory.
-///
-/// Private memory is of words, as registers are: of elements of 16 bits NVIDIA's
-/// driver reads the wrong one (`docs/rationale/vulkan.md`).
 pub(super) fn stored<'c>(b: &Builder<'c>, memref: Type<'c>, storage: Storage) -> Type<'c> {
     let element = ir::element_type(memref).expect("a memref");
     let bits = ir::bit_width(element);
     if descriptor::same(element, b.index_type()) {
         b.int_type(64)
-    } else if storage == Storage::Words || (storage == Storage::Function && bits < 32) {
+    } else if storage == Storage::Words {
         b.int_type(bits.max(32))
     } else if bits == 1 {
         b.int_type(8)

@@ -32,20 +32,16 @@ func.func private @bits(%w: i32, %d: i64) attributes {qd.threads = 64 : i64, qd.
   return
 }
 
-// The lowest bit is a choice, whichever way it is asked for; others are as they are.
+// The lowest bit is extracted, from words, whichever way it is asked for; others are as they are.
 // CHECK-LABEL: func.func @lowest(
-// CHECK:         %[[BIT:.*]] = arith.andi %[[W:.*]], %{{.*}} : i32
-// CHECK:         %[[SET:.*]] = arith.cmpi ne, %[[BIT]], %{{.*}} : i32
-// CHECK:         arith.select %[[SET]], %{{.*}}, %{{.*}} : i32
-// CHECK:         %[[REST:.*]] = arith.andi %{{.*}}, %{{.*}} : i64
-// CHECK:         %[[ODD:.*]] = arith.cmpi ne, %[[REST]], %{{.*}} : i64
-// CHECK:         arith.select %[[ODD]], %{{.*}}, %{{.*}} : i64
-// CHECK:         %[[LAST:.*]] = arith.andi %[[W]], %{{.*}} : i32
-// CHECK:         arith.cmpi ne, %[[LAST]], %{{.*}} : i32
-// CHECK:         arith.select
-// CHECK-NOT:     arith.select
+// CHECK:         spirv.BitFieldUExtract %[[W:.*]], %{{.*}}, %{{.*}} : i32, i32, i32
+// CHECK:         %[[LOW:.*]] = arith.trunci %{{.*}} : i64 to i32
+// CHECK:         %[[REST:.*]] = spirv.BitFieldUExtract %[[LOW]], %{{.*}}, %{{.*}} : i32, i32, i32
+// CHECK:         arith.extui %[[REST]] : i32 to i64
+// CHECK:         spirv.BitFieldUExtract %[[W]], %{{.*}}, %{{.*}} : i32, i32, i32
+// CHECK-NOT:     spirv.BitFieldUExtract
 // CHECK:         arith.andi %[[W]], %c3_i32{{.*}} : i32
-// CHECK-NOT:     arith.select
+// CHECK-NOT:     spirv.BitFieldUExtract
 // CHECK:         return
 func.func private @lowest(%w: i32, %i: index) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
   %c1 = arith.constant 1 : i32

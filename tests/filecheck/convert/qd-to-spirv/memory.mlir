@@ -73,16 +73,4 @@ func.func private @own(%n: index, %v: f32) attributes {qd.threads = 64 : i64, qd
   }
   return
 }
-
-// Of narrow elements each has a word there.
-// CHECK-LABEL: func.func @own_words(
-// CHECK:         %[[OWN:.*]] = spirv.Variable : !spirv.ptr<!spirv.array<4 x i32>, Function>
-// CHECK:         %[[LOADED:.*]] = spirv.Load "Function" %{{.*}} : i32
-// CHECK:         arith.trunci %[[LOADED]] : i32 to i16
-func.func private @own_words(%i: index, %o: memref<?xi16>) attributes {qd.threads = 64 : i64, qd.wave = 8 : i64} {
-  %own = memref.alloca() : memref<4xi16>
-  %x = memref.load %own[%i] : memref<4xi16>
-  memref.store %x, %o[%i] : memref<?xi16>
-  return
-}
 }
