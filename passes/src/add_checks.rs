@@ -8,7 +8,7 @@
 //! | a signed division of the least number, by −1 | the divisor is 1 |
 //! | these in a combiner: nothing is asserted, as which elements meet depends on the lowering | the divisor is 1 |
 //! | the digit of a `qd.simt.block.radix_rank`, against `2^radix_bits` | its low bits are ranked |
-//! | the live count of a `qd.grid.for_each`, against 0 | it is taken as 0, as ever |
+//! | the extent and the live count of a `qd.grid.for_each`, against 0 | they are taken as 0, as ever |
 //! | the elements of `subgroups(full)`, against the subgroup size | lanes beyond them run the body |
 //! | the buffers that a `qd.grid.do_while` swaps: their extents, and that they do not overlap | what both have is exchanged |
 //! | algorithms: they become `checked`, which `qd-expand-algorithms` does | |
@@ -41,6 +41,7 @@
 
 use crate::{
     expand_asserts::ASSERT,
+    expand_for_each::may_be_negative,
     select_subgroup_size::{bodies, threads_of},
 };
 use qd_dialects::{
@@ -112,11 +113,12 @@ impl Pass for AddChecks {
     }
 }
 
-/// Checks the live count of a phase, and its promise to fill subgroups, in a phase before it.
+/// Checks the extent and the live count of a phase, and its promise to fill subgroups, in a phase before it.
 fn elements<'c>(for_each: grid::ForEach<'c>) {
     let op = for_each.op();
     let is_full = for_each.subgroups() == Some(SubgroupFill::Full);
-    if for_each.count().is_none() && !is_full {
+    let is_signed = may_be_negative(for_each.extent());
+    if for_each.count().is_none() && !is_full && !is_signed {
         return;
     }
     let b = Builder::before(op);
@@ -125,6 +127,12 @@ fn elements<'c>(for_each: grid::ForEach<'c>) {
     let count = count.map(|count| (count, b.count_limit(count, extent)));
     let name = for_each.name().unwrap_or_else(|| "for_each".into());
     b.phase(&format!("{name} checked"), b.index(1), 1, || {
+        if is_signed {
+            assert(
+                extent.sge(0),
+                "the extent of 'qd.grid.for_each' is not negative",
+            );
+        }
         if let Some((count, _)) = count {
             assert(
                 count.first().sge(0),

@@ -5,7 +5,7 @@
 //! is the largest grid that every target has in one dimension. The body is a
 //! grid-stride loop over tiles of 256, uniform in the block, with an in-bounds
 //! predicate per element. Tiles beyond a live count are not visited: a large
-//! capacity costs blocks that end at once, not iterations.
+//! capacity costs blocks that end at once, not iterations. An extent that may be below 0 is taken as 0 then.
 //!
 //! With `subgroups`, a subgroup enters the body if its first element is in bounds, so that
 //! collectives are legal there. With `subgroups(partial)` lanes beyond the elements do what
@@ -46,9 +46,12 @@ use crate::{
 use qd_dialects::{
     builder::{Builder, V},
     diagnostic::Result,
-    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
-    melior::{dialect::DialectHandle, ir::Attribute},
-    ops::{SubgroupFill, grid},
+    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, bit_width, operations},
+    melior::{
+        dialect::DialectHandle,
+        ir::{Attribute, ValueLike},
+    },
+    ops::{SubgroupFill, algo, grid},
     pass::{NoOptions, Pass},
 };
 
@@ -94,7 +97,10 @@ impl Pass for ExpandForEach {
 pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
     let op = for_each.op();
     let b = Builder::before(op);
-    let extent = b.v(for_each.extent());
+    let extent = match may_be_negative(for_each.extent()) {
+        true => b.v(for_each.extent()).max_signed(0),
+        false => b.v(for_each.extent()),
+    };
     let count = for_each.count().map(|count| b.v(count));
     let count = count.map(|count| (count, b.count_limit(count, extent)));
     let (name, subgroups) = (for_each.name(), for_each.subgroups());
@@ -141,6 +147,25 @@ pub fn expand<'c>(for_each: grid::ForEach<'c>) -> Result<'c> {
     }
     op.erase();
     partial.map_or(Ok(()), |partial| partial.fill(phase, threads))
+}
+
+/// Whether an extent is not known to be 0 or more.
+pub fn may_be_negative(extent: Value<'_>) -> bool {
+    if let Some(constant) = extent.constant_int() {
+        return constant < 0;
+    }
+    let Some(op) = extent.defining_op() else {
+        return true;
+    };
+    let mut operands = op.operand_values().into_iter();
+    match op.full_name() {
+        "memref.dim" | algo::ScratchSlots::NAME => false,
+        "arith.index_castui" => operands.any(|of| bit_width(of.r#type()) >= 64),
+        "arith.minui" | "arith.maxsi" | "arith.andi" => operands.all(may_be_negative),
+        "arith.addi" | "arith.muli" | "arith.divui" | "arith.ceildivui" | "arith.remui"
+        | "arith.minsi" => operands.any(may_be_negative),
+        _ => true,
+    }
 }
 
 /// A body whose subgroups may be filled in part.

@@ -5,13 +5,16 @@ use qd_artifact::{EvalError, Kernel};
 /// An assertion that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "kernel '{kernel}': \"{text}\" does not hold{}, in thread {thread} of block {block} of phase '{phase}'{}",
+    "kernel '{kernel}'{}: \"{text}\" does not hold{}, in thread {thread} of block {block} of phase '{phase}'{}",
+    variant.as_ref().map_or(String::new(), |variant| format!(", variant '{variant}'")),
     at.as_ref().map_or(String::new(), |at| format!(" at {at}")),
     compared.as_ref().map_or(String::new(), |what| format!(": {what} is false"))
 )]
 pub struct FailedAssertion {
-    /// The kernel whose assertion it is.
+    /// The kernel that was launched.
     pub kernel: String,
+    /// The variant of it whose assertion it is, where that is chosen by a `qd.grid.dispatch`.
+    pub variant: Option<String>,
     /// The phase that it is in.
     pub phase: String,
     /// Its text.

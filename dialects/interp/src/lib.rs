@@ -17,7 +17,8 @@
 //!   kernel has not written;
 //! - data races, in shared and in device memory: conflicting accesses that no
 //!   barrier, no release and acquire and no order of launches puts in sequence;
-//! - undersized scratch, counts above capacity, flags other than 0 and 1.
+//! - undersized scratch, counts above capacity, flags other than 0 and 1;
+//! - writes of bytes that two arguments share which do not both have `qd.may_alias`.
 //!
 //! Its operations are a closed list, [`supported_operations`]; any other is a
 //! fault that names it.
@@ -159,6 +160,7 @@ pub fn interpret_printing(
             Argument::Part(part) => memref(part.of, part.first, &part.shape),
         })
         .collect();
+    watch_shared(kernel, &registers, &memrefs, &mut device);
     let mut engine = Engine {
         program: &program,
         device,
@@ -172,6 +174,13 @@ pub fn interpret_printing(
     };
     let outcome = engine.kernel(0, &registers);
     let report = engine.report;
+    let mut written = engine.device.iter().filter_map(|of| of.overwritten);
+    let outcome = outcome.and_then(|()| match written.next() {
+        Some([one, other]) => Err(program.sites[kernel.site as usize].fault(format!(
+            "argument {other} overlaps argument {one}, of which one is written, and not both have qd.may_alias"
+        ))),
+        None => Ok(()),
+    });
     let mut allocations = engine.device.into_iter();
     for argument in arguments {
         if let Argument::Buffer(buffer) = argument
@@ -181,6 +190,23 @@ pub fn interpret_printing(
         }
     }
     outcome.map(|()| report)
+}
+
+/// Has writes noted of bytes that two arguments share which must not overlap.
+fn watch_shared(kernel: &Kernel, registers: &[u64], memrefs: &Memrefs, device: &mut [Allocation]) {
+    let parameters = kernel.parameters.iter().zip(registers).enumerate();
+    let buffers: Vec<_> = parameters
+        .filter(|(_, ((_, parameter), _))| matches!(parameter, Parameter::Memref { .. }))
+        .map(|(i, ((reg, _), &memref))| (i, kernel.may_alias.contains(reg), memrefs.get(memref)))
+        .collect();
+    for (at, (i, may_alias, one)) in buffers.iter().enumerate() {
+        for (j, may_too, other) in &buffers[at + 1..] {
+            let bytes = one.common(other);
+            if !(bytes.is_empty() || *may_alias && *may_too) {
+                device[one.slot as usize].shared.push((bytes, [*i, *j]));
+            }
+        }
+    }
 }
 
 /// Whether the arguments fit the kernel's parameters.

@@ -45,8 +45,16 @@ impl Memref {
 
     /// Whether it shares bytes with another, where both are contiguous.
     pub fn overlaps(&self, other: &Self) -> bool {
+        !self.common(other).is_empty()
+    }
+
+    /// The bytes that it shares with another, where both are contiguous.
+    pub fn common(&self, other: &Self) -> Range<i64> {
         let (a, b) = (self.bytes(self.length()), other.bytes(other.length()));
-        self.slot == other.slot && a.start < b.end && b.start < a.end
+        match self.slot == other.slot {
+            true => a.start.max(b.start)..a.end.min(b.end),
+            false => 0..0,
+        }
     }
 
     /// A whole allocation, row-major.
@@ -155,6 +163,10 @@ pub(crate) struct Allocation {
     /// The bytes that are a kernel's own while it runs: it loads none that it has not
     /// written.
     pub owned: Range<i64>,
+    /// Bytes that may not be written, each with the two arguments that overlap there.
+    pub shared: Vec<(Range<i64>, [usize; 2])>,
+    /// The first two of those of which bytes were written.
+    pub overwritten: Option<[usize; 2]>,
     /// The accesses to each unit, for races; created when first needed.
     pub history: Vec<Cell>,
 }
@@ -168,6 +180,8 @@ impl Allocation {
             data: vec![0xA5; length * unit],
             known: vec![false; length],
             owned: 0..0,
+            shared: Vec::new(),
+            overwritten: None,
             history: Vec::new(),
         }
     }
@@ -181,6 +195,8 @@ impl Allocation {
             data: std::mem::take(&mut buffer.data),
             known,
             owned: 0..0,
+            shared: Vec::new(),
+            overwritten: None,
             history: Vec::new(),
         }
     }
@@ -226,6 +242,7 @@ impl Allocation {
 
     /// Writes a value at a byte whose bounds have been checked.
     pub fn write(&mut self, byte: i64, size: usize, bits: u64) {
+        self.watch(&(byte..byte + size as i64));
         let byte = byte as usize;
         self.data[byte..byte + size].copy_from_slice(&bits.to_le_bytes()[..size]);
         self.known[byte / self.unit..(byte + size).div_ceil(self.unit)].fill(true);
@@ -249,12 +266,22 @@ impl Allocation {
 
     /// Leaves garbage in a range of bytes: reading it yields poison.
     pub fn scramble(&mut self, bytes: Range<i64>) {
+        self.watch(&bytes);
         let start = (bytes.start.max(0) as usize).min(self.data.len());
         let end = (bytes.end.max(0) as usize).clamp(start, self.data.len());
         for (at, byte) in self.data[start..end].iter_mut().enumerate() {
             *byte = 0xA5 ^ (at as u8).wrapping_mul(29);
         }
         self.known[start / self.unit..end.div_ceil(self.unit)].fill(false);
+    }
+
+    /// Notes that bytes are written which two arguments share.
+    fn watch(&mut self, bytes: &Range<i64>) {
+        let mut shared = self.shared.iter();
+        let is_hit = |(of, _): &&(Range<i64>, _)| of.start < bytes.end && bytes.start < of.end;
+        if self.overwritten.is_none() {
+            self.overwritten = shared.find(is_hit).map(|(_, arguments)| *arguments);
+        }
     }
 
     /// The history of a range of units.

@@ -121,9 +121,9 @@ def Grid_ForEachOp : Grid_Op<"for_each", [
     `qd.simt.block.id` and `grid.dim`, nor barriers of the block. Collectives of
     subgroups need `subgroups`, see below. Fences are legal. `extent` is evaluated by the
     host and should not be far above the live count. A count above the extent is
-    taken as the extent; a negative one is an error, which the interpreter
-    reports, and 0 on a device. It is the one element of a buffer of rank 0 or 1;
-    `qd.grid.view` makes one of any element.
+    taken as the extent; a negative count or extent is an error, which the
+    interpreter reports, and 0 on a device. The count is the one element of a
+    buffer of rank 0 or 1; `qd.grid.view` makes one of any element.
 
     ```mlir
     qd.grid.for_each "scale" %i to %len count(%n : memref<i32>) {

@@ -20,21 +20,33 @@ impl<'c> Views<'c> {
     /// Checks what an op makes, if it is such a view: one of the host's in a phase of its own.
     pub fn check(&mut self, op: Op<'c>) {
         let b = Builder::before(op);
-        let (holds, text) = match op.full_name() {
+        let (reaches, text) = match op.full_name() {
             SUBVIEW => (
                 sub_view(&b, op),
                 "'memref.subview' is within the buffer that it is a part of",
             ),
             REINTERPRET => (
-                reinterpret(&b, op),
+                Vec::from_iter(reinterpret(&b, op)),
                 "'memref.reinterpret_cast' is within the buffer that it is of",
             ),
             _ => return,
         };
-        let Some(holds) = holds else { return };
+        // A comparison for each dimension, so that a fault has its numbers.
+        let say = || {
+            for (furthest, beyond) in &reaches {
+                assert(furthest.lt(*beyond), text);
+            }
+        };
+        // Not the same comparison as in a phase: that would become this one, of which a fault there has no numbers.
+        let each = reaches
+            .iter()
+            .map(|(furthest, beyond)| beyond.gt(*furthest));
+        let Some(holds) = each.reduce(|all, each| all & each) else {
+            return;
+        };
         match is_hosts(op) {
-            true => _ = b.phase("view checked", b.index(1), 1, || assert(holds, text)),
-            false => assert(holds, text),
+            true => _ = b.phase("view checked", b.index(1), 1, say),
+            false => say(),
         }
         self.known.insert(op.first_result().key(), holds.value());
     }
@@ -53,11 +65,29 @@ impl<'c> Views<'c> {
     }
 }
 
-/// Whether a subview is within its source in each dimension.
-fn sub_view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
+/// Where a view reaches to at most, and what that has to be less than.
+type Reach<'b, 'c> = (V<'b, 'c>, V<'b, 'c>);
+
+/// That of elements from `offset` to `last`, of which there are as many as `is_some` and `is_empty` say, or a number below 0. One
+/// without elements may begin at the end.
+fn reach<'b, 'c>(
+    offset: V<'b, 'c>,
+    last: V<'b, 'c>,
+    [is_some, is_empty]: [V<'b, 'c>; 2],
+    available: V<'b, 'c>,
+) -> Reach<'b, 'c> {
+    let of_some = is_some.select(offset.max(last), offset.same(-1));
+    (
+        is_empty.select(offset, of_some),
+        is_empty.select(available + 1, available),
+    )
+}
+
+/// Of a subview, in each dimension in which it may be beyond its source.
+fn sub_view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Vec<Reach<'b, 'c>> {
     let source = op.operand_values()[0];
     let [offsets, sizes, strides] = written(b, op);
-    let mut all: Option<V<'b, 'c>> = None;
+    let mut all = Vec::new();
     for (dimension, ((offset, size), stride)) in
         offsets.iter().zip(&sizes).zip(&strides).enumerate()
     {
@@ -74,15 +104,13 @@ fn sub_view<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
         let available = extent(b.v(source), dimension);
         let [offset, size, stride] = [*offset, *size, *stride].map(|value| b.v(value));
         let last = offset + (size - 1) * stride;
-        let is_inside = size.sgt(0) & offset.lt(available) & last.lt(available);
-        let holds = is_inside | (size.eq(0) & offset.le(available));
-        all = Some(all.map_or(holds, |others| others & holds));
+        all.push(reach(offset, last, [size.sgt(0), size.eq(0)], available));
     }
     all
 }
 
-/// Whether the last element is one of the source's.
-fn reinterpret<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
+/// Of elements of the source, in their order.
+fn reinterpret<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<Reach<'b, 'c>> {
     let source = op.operand_values()[0];
     let rank = as_memref(source.r#type())?.rank();
     let available = (0..rank).fold(b.index(1), |all, dimension| {
@@ -97,6 +125,5 @@ fn reinterpret<'b, 'c>(b: &'b Builder<'c>, op: Op<'c>) -> Option<V<'b, 'c>> {
         is_some = is_some & size.sgt(0) & stride.sge(0);
         is_empty = is_empty | size.eq(0);
     }
-    let is_inside = is_some & offset.lt(available) & last.lt(available);
-    Some(is_inside | (is_empty & offset.le(available)))
+    Some(reach(offset, last, [is_some, is_empty], available))
 }

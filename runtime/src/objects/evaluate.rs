@@ -80,7 +80,8 @@ impl Evaluated {
             words: planned.plan.control,
             inputs: inputs.into(),
             control,
-            noting: loaded.noting(planned)?,
+            called: &planned.kernel.name,
+            noting: loaded.noting(&planned.kernel.name, planned)?,
             preferred: planned.preferred,
         };
         let ops = std::mem::take(&mut self.shape.ops);
@@ -149,6 +150,8 @@ struct Frame<'a> {
     /// How many control words it has, and where they begin.
     words: u64,
     control: u64,
+    /// The kernel that the caller launches, of which it may be a variant.
+    called: &'a str,
     noting: Noting,
     /// The variant that its dispatches run where it is eligible.
     preferred: Option<&'a str>,
@@ -518,7 +521,8 @@ impl List<'_> {
                 words: planned.plan.control,
                 inputs,
                 control: frame.control + own(frame.words),
-                noting: self.loaded.noting(planned)?,
+                called: frame.called,
+                noting: self.loaded.noting(frame.called, planned)?,
                 preferred: frame.preferred,
             };
             self.evaluated.choices.push(choice);

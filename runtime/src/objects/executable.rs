@@ -158,15 +158,20 @@ impl Loaded {
         hasher.finalize().to_hex()[..16].into()
     }
 
-    /// What launches of a kernel note assertions by that fail.
-    pub fn noting(&self, Planned { kernel, plan, .. }: Planned<'_>) -> Result<Noting, Error> {
+    /// What launches of a kernel note assertions by that fail, where `called` is what the caller launches.
+    pub fn noting(
+        &self,
+        called: &str,
+        Planned { kernel, plan, .. }: Planned<'_>,
+    ) -> Result<Noting, Error> {
         if plan.sites.is_empty() {
             return Ok(Noting::default());
         }
         let origins = self.program().origins();
         let places = origins.and_then(|origins| origins.sites.get(&kernel.name));
         let places = places.map(Vec::as_slice);
-        self.device.0.noting(&kernel.name, &plan.sites, places)
+        let variant = (kernel.name != called).then_some(&*kernel.name);
+        self.device.0.noting(called, variant, &plan.sites, places)
     }
 
     pub fn program(&self) -> Program<'_> {

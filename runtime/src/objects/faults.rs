@@ -48,7 +48,9 @@ struct Known {
 /// loaded.
 #[derive(PartialEq, Eq, Hash)]
 struct Sites {
+    /// The kernel that is launched, and the variant of it that has them, if it is one.
     kernel: String,
+    variant: Option<String>,
     sites: Vec<Site>,
     places: Vec<String>,
 }
@@ -98,10 +100,11 @@ impl Known {
 }
 
 impl Shared {
-    /// What launches of a kernel with these assertions and prints note them by.
+    /// What launches of a kernel, or of a variant of it, with these assertions and prints note them by.
     pub fn noting(
         &self,
         kernel: &str,
+        variant: Option<&str>,
         sites: &[Site],
         places: Option<&[String]>,
     ) -> Result<Noting, Error> {
@@ -112,6 +115,7 @@ impl Shared {
         );
         let first = self.faults.known().number(Sites {
             kernel: kernel.into(),
+            variant: variant.map(Into::into),
             sites: sites.into(),
             places: places.unwrap_or_default().into(),
         });
@@ -216,6 +220,7 @@ impl Known {
         let compared = |relation| compared(wide(record::LEFT), relation, wide(record::RIGHT));
         Error::Assertion(Box::new(FailedAssertion {
             kernel: sites.kernel.clone(),
+            variant: sites.variant.clone(),
             phase: site.phase.clone(),
             text: site.text.clone(),
             at: sites.places.get(place).cloned(),
@@ -268,6 +273,7 @@ mod tests {
         });
         Sites {
             kernel: kernel.into(),
+            variant: None,
             sites: sites.collect(),
             places: vec!["k.mlir:1:2".into()],
         }

@@ -356,7 +356,8 @@ fn views() {
     let is_part = "'memref.subview' is within the buffer that it is a part of";
     let of_host = [
         is_part,
-        ":6:11, in thread 0 of block 0 of phase 'view checked'",
+        ":6:11, in thread 0 of block 0 of phase 'view checked+part checked'",
+        ": 100 < 100 is false",
     ];
     for (from, n) in [(4, 49), (100, 1)] {
         refused(VIEWS, data(100, from, n, 0), &of_host);
@@ -369,8 +370,12 @@ fn views() {
             &["has a negative ", " of a view, -"],
         );
     }
-    let of_body = [is_part, ":10:12, in thread ", " of phase 'part'"];
-    for column in [3, -1, 4] {
+    for (column, numbers) in [
+        (3, ": 4 < 4 is false"),
+        (-1, "(-1 if it is signed) < 4 is false"),
+        (4, ": 5 < 4 is false"),
+    ] {
+        let of_body = [is_part, ":10:12, in thread ", " of phase 'part'", numbers];
         refused(VIEWS, data(100, 0, 50, column), &of_body);
     }
     let data = |length, n| {
@@ -382,8 +387,9 @@ fn views() {
     };
     well(RESHAPED, data(40, 33));
     let is_of = "'memref.reinterpret_cast' is within the buffer that it is of";
-    refused(RESHAPED, data(40, 34), &[is_of, ":4:11, "]);
-    refused(RESHAPED, data(4, 1), &[is_of]);
+    let of_host = [is_of, ":4:11, ", ": 40 < 40 is false"];
+    refused(RESHAPED, data(40, 34), &of_host);
+    refused(RESHAPED, data(4, 1), &[is_of, ": 7 < 4 is false"]);
     report("views");
 }
 

@@ -44,10 +44,11 @@ qd.grid.kernel @with_count(%a: memref<?xf32>, %n: memref<i32>) {
 
 // -----
 
-// Without a count the extent alone bounds it; names and attributes are optional
+// Without a count the extent alone bounds it, which is 0 if it is negative; names and attributes are optional
 // and are kept.
 // CHECK-LABEL: qd.grid.kernel @without_count
-// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK-SAME:    %[[GIVEN:.*]]: index,
+// CHECK:         %[[LEN:.*]] = arith.maxsi %[[GIVEN]], %{{.*}} : index
 // CHECK:         qd.grid.phase blocks(%{{.*}}) threads(256) attributes {user.hint} {
 // CHECK-NOT:       memref.load
 // CHECK:           arith.cmpi ult, %{{.*}}, %[[LEN]]
@@ -101,7 +102,7 @@ qd.grid.kernel @barrier(%len: index) {
 
 // Elements that fill subgroups: whether a subgroup enters is decided by its first element.
 // CHECK-LABEL: qd.grid.kernel @full(
-// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:         %[[LEN:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
 // CHECK:           scf.for %[[TILE:.*]] =
 // CHECK-DAG:         %[[NUMBER:.*]] = qd.simt.subgroup_id
 // CHECK-DAG:         %[[SIZE:.*]] = qd.simt.subgroup_size
@@ -124,7 +125,7 @@ qd.grid.kernel @full(%len: index, %a: memref<?xi32>) {
 
 // Lanes beyond the elements bring what changes nothing, and store nothing.
 // CHECK-LABEL: qd.grid.kernel @partial(
-// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:         %[[LEN:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
 // CHECK:             scf.if
 // CHECK:               %[[THERE:.*]] = arith.cmpi ult, %{{.*}}, %[[LEN]]
 // CHECK:               %[[X:.*]] = scf.if %[[THERE]]
@@ -145,7 +146,7 @@ qd.grid.kernel @partial(%len: index, %a: memref<?xi32>) {
 
 // Blocks of as many threads as elements, whose last subgroup is filled in part.
 // CHECK-LABEL: qd.grid.kernel @blocks(
-// CHECK-SAME:    %[[LEN:.*]]: index
+// CHECK:         %[[LEN:.*]] = arith.maxsi %{{.*}}, %{{.*}} : index
 // CHECK-DAG:       %[[C33:.*]] = arith.constant 33 : index
 // CHECK:           %[[TILES:.*]] = arith.ceildivui %[[LEN]], %[[C33]]
 // CHECK:           qd.grid.phase blocks(%{{.*}}) threads(33) {

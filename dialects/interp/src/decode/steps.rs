@@ -69,7 +69,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
         };
         let site = self.site(op);
         let (mut host, mut parameters) = (Host::default(), Vec::new());
-        let mut scratch = Vec::new();
+        let (mut scratch, mut may_alias) = (Vec::new(), Vec::new());
         for index in 0..entry.argument_count() {
             let argument = entry
                 .argument(index)
@@ -77,6 +77,9 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             let parameter = read::parameter(op, argument.r#type())?;
             if read::has_of_argument(op, index, "qd.scratch") {
                 scratch.push(host.registers);
+            }
+            if read::has_of_argument(op, index, "qd.may_alias") {
+                may_alias.push(host.registers);
             }
             parameters.push((host.registers, parameter));
             host.values
@@ -89,6 +92,7 @@ impl<'c: 'm, 'm> Decoder<'c, 'm> {
             name: name.to_string(),
             parameters,
             scratch,
+            may_alias,
             registers: host.registers,
             controls: host.controls,
             steps,

@@ -16,6 +16,8 @@ pub(crate) struct Kernel {
     pub parameters: Vec<(Reg, Parameter)>,
     /// The parameters that are the kernel's own while it runs.
     pub scratch: Vec<Reg>,
+    /// The parameters that may overlap one another.
+    pub may_alias: Vec<Reg>,
     /// Registers of the host, one lane.
     pub registers: u32,
     pub controls: Vec<Control>,

@@ -650,6 +650,26 @@ fn arguments_that_are_parts_of_others() {
     let out = run(text, vec![part(1, 3, 3), whole()], 4);
     assert_eq!(values::<i32>(&out[1]), [9, 9, 9, 9, 9, 9]);
 
+    // Without the attribute only what is not written may be shared.
+    let one_may = text.replacen(" {qd.may_alias}", "", 1);
+    let not_both = [
+        "argument 1 overlaps argument 0",
+        "not both have qd.may_alias",
+    ];
+    faults(&one_may, vec![part(1, 0, 4), whole()], 4, &not_both);
+    let read = "qd.grid.kernel @k(%to: memref<?xi32>, %a: memref<?xi32>, %b: memref<?xi32>) {
+      %c0 = arith.constant 0 : index
+      %n = memref.dim %to, %c0 : memref<?xi32>
+      qd.grid.for_each %i to %n {
+        %x = memref.load %a[%i] : memref<?xi32>
+        %y = memref.load %b[%i] : memref<?xi32>
+        %z = arith.addi %x, %y : i32
+        memref.store %z, %to[%i] : memref<?xi32>
+      }
+    }";
+    let out = run(read, vec![whole(), buffer(&[4i32; 6]), part(1, 0, 6)], 4);
+    assert_eq!(values::<i32>(&out[0]), [8; 6]);
+
     let four_of_six = [
         "argument 0",
         "4 elements from element 3 on of argument 1, which has 6",

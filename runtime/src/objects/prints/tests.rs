@@ -24,9 +24,9 @@ impl Ring {
         // Another kernel's, in front.
         device
             .0
-            .noting("other", std::slice::from_ref(&site), None)
+            .noting("other", None, std::slice::from_ref(&site), None)
             .unwrap();
-        let noting = device.0.noting("k", &[site], None).unwrap();
+        let noting = device.0.noting("k", None, &[site], None).unwrap();
         assert_eq!(noting.record, 0);
         let said = Arc::new(Mutex::new(String::new()));
         let to = said.clone();
