@@ -241,12 +241,6 @@ pub fn interpret_printing(
     Ok(reference)
 }
 
-/// Whether the interpreter made a buffer another than it was at first.
-pub fn changed(argument: &Argument, reference: &qd_interp::Argument) -> bool {
-    let before = argument.data.interpreted(argument.expect);
-    before.buffer().map(|b| &b.data) != reference.buffer().map(|b| &b.data)
-}
-
 /// How many units in the last place two results are apart, where they may be.
 ///
 /// # Errors

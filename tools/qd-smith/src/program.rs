@@ -288,10 +288,10 @@ impl Program {
         Some((of, first))
     }
 
-    /// The numbers of arguments of which others are parts without saying that they may overlap.
-    pub fn overlapped_unsaid(&self) -> Vec<usize> {
-        let unsaid = self.parameters.iter().filter(|p| !p.may_alias);
-        unsaid.filter_map(|p| Some(self.part(p)?.0)).collect()
+    /// Whether an argument is part of another without saying that it may overlap.
+    pub fn overlaps_unsaid(&self) -> bool {
+        let mut unsaid = self.parameters.iter().filter(|p| !p.may_alias);
+        unsaid.any(|p| self.part(p).is_some())
     }
 
     /// The number of ops in it.

@@ -13,6 +13,7 @@ pub const BENCH: Bench = Bench {
         "reduce" "f32": sum_kernel::<f32>(""), sum::<f32>;
         "reduce" "u64": sum_kernel::<u64>(""), sum::<u64>;
         "reduce_in_order" "f32": sum_kernel::<f32>("deterministic"), sum::<f32>;
+        "reduce_in_order" "f64": sum_kernel::<f64>("deterministic"), sum::<f64>;
         "transform-reduce" "u32": squares_kernel::<u32>(), squares::<u32>;
         "transform-reduce" "f32": squares_kernel::<f32>(), squares::<f32>;
     },

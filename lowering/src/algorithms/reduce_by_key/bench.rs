@@ -13,6 +13,7 @@ pub const BENCH: Bench = Bench {
         "reduce_by_key" "f32": kernel::<f32>(""), reduce::<f32>;
         "reduce_by_key" "u64": kernel::<u64>(""), reduce::<u64>;
         "by_key_in_order" "f32": kernel::<f32>("deterministic"), reduce::<f32>;
+        "by_key_in_order" "f64": kernel::<f64>("deterministic"), reduce::<f64>;
     },
     subjects: &[
         Subject {

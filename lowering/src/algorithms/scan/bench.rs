@@ -16,6 +16,7 @@ pub const BENCH: Bench = Bench {
         "inclusive_scan" "f32": kernel::<f32>("inclusive_scan", ""), inclusive_scan::<f32>;
         "inclusive_scan" "u64": kernel::<u64>("inclusive_scan", ""), inclusive_scan::<u64>;
         "scan_in_order" "f32": kernel::<f32>("inclusive_scan", "deterministic"), inclusive_scan::<f32>;
+        "scan_in_order" "f64": kernel::<f64>("inclusive_scan", "deterministic"), inclusive_scan::<f64>;
     },
     subjects: &[
         Subject {

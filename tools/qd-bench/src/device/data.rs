@@ -64,27 +64,33 @@ macro_rules! integer {
 integer!(u32, "i32", "u32");
 integer!(u64, "i64", "u64");
 
-impl Value for f32 {
-    const MLIR: &'static str = "f32";
-    const DTYPE_NAME: &'static str = "f32";
-    const UNSIGNED: bool = false;
-    const SLOT: &'static str = "i32";
-    const TIMES: &'static str = "arith.mulf";
-    fn of(bits: u64) -> Self {
-        (bits >> 40) as f32 / 16_777_216.0
-    }
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
-    fn close(self, other: Self, count: usize) -> bool {
-        // Both are sums of `count` roundings; in a tree far fewer.
-        let bound = f64::from(f32::EPSILON) * (count as f64).sqrt().max(16.0);
-        f64::from((self - other).abs()) <= bound * f64::from(other.abs().max(1.0))
-    }
+macro_rules! float {
+    ($type:ident, $slot:literal, $unused:literal, $range:literal) => {
+        impl Value for $type {
+            const MLIR: &'static str = stringify!($type);
+            const DTYPE_NAME: &'static str = stringify!($type);
+            const UNSIGNED: bool = false;
+            const SLOT: &'static str = $slot;
+            const TIMES: &'static str = "arith.mulf";
+            fn of(bits: u64) -> Self {
+                (bits >> $unused) as $type / $range
+            }
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+            fn times(self, other: Self) -> Self {
+                self * other
+            }
+            fn close(self, other: Self, count: usize) -> bool {
+                // Both are sums of `count` roundings; in a tree far fewer.
+                let bound = $type::EPSILON * (count as $type).sqrt().max(16.0);
+                (self - other).abs() <= bound * other.abs().max(1.0)
+            }
+        }
+    };
 }
+float!(f32, "i32", 40, 16_777_216.0);
+float!(f64, "i64", 11, 9_007_199_254_740_992.0);
 
 /// Elements that are summed one after the other to check a sum: all of them in a
 /// row would make a sum of floats that is worse than ours.
