@@ -254,7 +254,7 @@ fn select<'c>(
                 let explanation = is_explained
                     .then(|| Explanation::of(body, choice, number, name, &mut pricer))
                     .transpose()?;
-                let outcome = rewrite(body, choice, &target.capabilities)?;
+                let outcome = rewrite(body, choice, &target.capabilities, is_explained)?;
                 if let Some(explanation) = explanation {
                     say(explanation.with(outcome));
                 }
@@ -313,9 +313,10 @@ fn rewrite<'c>(
     body: &Candidates<'c>,
     choice: &Choice,
     target: &Capabilities,
+    is_explained: bool,
 ) -> Result<'c, Outcome<'c>> {
     let outcome = match body.op.body() {
-        Some(block) => materialise::materialise(block, &body.body, choice),
+        Some(block) => materialise::materialise(block, &body.body, choice, is_explained),
         None => Outcome::default(),
     };
     set_wave(body.op, choice.wave.into())?;
@@ -323,12 +324,7 @@ fn rewrite<'c>(
         .choices
         .iter()
         .map(|choice| (choice.wave, choice.whole));
-    annotate(
-        body.op,
-        &waves.collect::<Vec<_>>(),
-        choice,
-        &outcome.replaced,
-    );
+    annotate(body.op, &waves.collect::<Vec<_>>(), choice, &outcome.rules);
     for (op, form) in &outcome.native {
         op.set_attr(names::FORM, attributes::string(context_of(*op), form));
     }
