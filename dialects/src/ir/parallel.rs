@@ -23,7 +23,8 @@ impl<T> Shared<T> {
     }
 }
 
-/// What `read` returns of each item, in the order of the items. It is called in several threads at once.
+/// What `read` returns of each item, in the order of the items. It is called in several threads at once, and for one item
+/// alone in this one: another would first have to wake up, and to fetch what this one has at hand.
 ///
 /// Debug builds do not detect uses of erased operations in these.
 ///
@@ -32,6 +33,9 @@ impl<T> Shared<T> {
 /// Until it returns nothing changes IR of the context, but that `read` may make IR of its own, in a module that no other
 /// call uses. `read` uses nothing else of which two threads must not use the same.
 pub unsafe fn read_each<T, R>(items: Vec<T>, read: impl Fn(T) -> R) -> Vec<R> {
+    if items.len() < 2 {
+        return items.into_iter().map(read).collect();
+    }
     let read = Shared(read);
     let items: Vec<Shared<T>> = items.into_iter().map(Shared).collect();
     let all = items.into_par_iter();

@@ -44,6 +44,9 @@ pub struct Elimination<'a> {
     tables: Vec<Table>,
     /// Those of all tables.
     costs: Vec<u64>,
+    /// Of tables that are added up: the sum of each state, and where it is in one of them.
+    sums: Vec<[u64; 2]>,
+    indices: Vec<usize>,
 }
 
 /// Classes that may need one another, with what they may have together.
@@ -92,6 +95,8 @@ impl<'a> Elimination<'a> {
             all: Vec::new(),
             tables: Vec::new(),
             costs: Vec::new(),
+            sums: Vec::new(),
+            indices: Vec::new(),
         }
     }
 
@@ -125,6 +130,9 @@ impl<'a> Elimination<'a> {
         mut is_acyclic: impl FnMut(&[(usize, usize)]) -> bool,
         open: usize,
     ) -> Option<Taken> {
+        // A table for each part, and one for each class that is taken out.
+        self.parts.reserve(open);
+        self.tables.reserve(2 * open);
         for part in parts {
             self.add(part, &mut is_acyclic)?;
         }
@@ -205,8 +213,11 @@ impl<'a> Elimination<'a> {
         all.truncate(kept);
         // What is possible is so if more of the others is used.
         for bit in (0..of.len()).map(|at| 1 << at).filter(|bit| own & bit == 0) {
-            for index in (0..costs.len()).filter(|index| index & bit != 0) {
-                costs[index] = costs[index].min(costs[index ^ bit]);
+            for pair in costs.chunks_exact_mut(2 * bit) {
+                let (without, with) = pair.split_at_mut(bit);
+                for (with, without) in with.iter_mut().zip(without) {
+                    *with = (*with).min(*without);
+                }
             }
         }
         self.tables.push(Table {
@@ -231,15 +242,20 @@ impl<'a> Elimination<'a> {
                 others[*class as usize] += table.of.len() - 1;
             }
         }
-        let next = others.iter().copied().zip(0..).map(Reverse);
-        let mut next: BinaryHeap<Reverse<(usize, u32)>> = next.collect();
+        // Of a count and a class, one word: what is compared is short.
+        let entry = |count: usize, class: u32| Reverse((count as u64) << 32 | u64::from(class));
+        let next = others.iter().zip(0..);
+        let mut next: BinaryHeap<Reverse<u64>> =
+            next.map(|(count, class)| entry(*count, class)).collect();
         let mut taken_out = Vec::with_capacity(classes);
         let mut is_out = vec![false; classes];
-        let mut sums = Vec::new();
-        while let Some(Reverse((count, class))) = next.pop() {
+        // As it was last put into the queue.
+        let mut queued = others.clone();
+        while let Some(next_entry) = next.pop() {
             // Of a class the last count is meant.
+            let class = next_entry.0 as u32;
             let at = class as usize;
-            if is_out[at] || others[at] != count {
+            if is_out[at] || entry(others[at], class) != next_entry {
                 continue;
             }
             is_out[at] = true;
@@ -260,11 +276,15 @@ impl<'a> Elimination<'a> {
                 }
             }
             for other in &left {
-                others[*other as usize] += left.len() - 1;
-                next.push(Reverse((others[*other as usize], *other)));
-                of_class[*other as usize].push(self.tables.len() as u32);
+                let at = *other as usize;
+                others[at] += left.len() - 1;
+                if queued[at] != others[at] {
+                    queued[at] = others[at];
+                    next.push(entry(others[at], *other));
+                }
+                of_class[at].push(self.tables.len() as u32);
             }
-            self.take_out(class, left, &with, &mut sums);
+            self.take_out(class, left, &with);
             taken_out.push((class, with));
         }
         let mut is_used = vec![false; classes];
@@ -285,33 +305,39 @@ impl<'a> Elimination<'a> {
     }
 
     /// Adds the sum of tables without a class, at the best of both for each state of those that are left.
-    fn take_out(&mut self, class: u32, left: Places, with: &[u32], sums: &mut Vec<[u64; 2]>) {
+    fn take_out(&mut self, class: u32, left: Places, with: &[u32]) {
+        let Self {
+            tables,
+            costs,
+            sums,
+            indices,
+            ..
+        } = self;
         sums.clear();
         sums.resize(1 << left.len(), [0; 2]);
         for number in with {
-            let Table { of, start, .. } = &self.tables[*number as usize];
-            let costs = &self.costs[*start..*start + (1 << of.len())];
+            let Table { of, start, .. } = &tables[*number as usize];
+            // Where each state is in the table: those in which a class is used stand after those in which it is not.
+            indices.clear();
+            indices.push(*start);
+            for other in &left {
+                let unused = indices.len();
+                indices.extend_from_within(..);
+                let bit = bit_of(of, *other);
+                indices[unused..].iter_mut().for_each(|index| *index += bit);
+            }
             let own = bit_of(of, class);
-            let bits: SmallVec<[usize; MOST_CLASSES]> =
-                left.iter().map(|other| bit_of(of, *other)).collect();
-            // From one state to the next, those of the lowest places change up to the first that was not used.
-            let mut index = 0;
-            for (state, both) in sums.iter_mut().enumerate() {
-                both[0] = both[0].saturating_add(costs[index]);
-                both[1] = both[1].saturating_add(costs[index | own]);
-                let changed = state.trailing_ones() as usize;
-                let unused = bits.iter().take(changed);
-                index -= unused.sum::<usize>();
-                index += bits.get(changed).copied().unwrap_or(0);
+            for (both, index) in sums.iter_mut().zip(&*indices) {
+                both[0] = both[0].saturating_add(costs[*index]);
+                both[1] = both[1].saturating_add(costs[*index + own]);
             }
         }
-        self.tables.push(Table {
+        tables.push(Table {
             of: left,
-            start: self.costs.len(),
+            start: costs.len(),
             is_done: false,
         });
-        self.costs
-            .extend(sums.iter().map(|both| both[0].min(both[1])));
+        costs.extend(sums.iter().map(|both| both[0].min(both[1])));
     }
 }
 

@@ -119,7 +119,8 @@ fn drop_impossible(ways: &mut [Ways]) {
         }
         of_class.retain(|way| way.needs.binary_search(&class).is_err());
     }
-    let mut changed: Vec<usize> = (0..ways.len()).collect();
+    // Most classes stand after what they need.
+    let mut changed: Vec<usize> = (0..ways.len()).rev().collect();
     while let Some(class) = changed.pop() {
         let has = |way: &Way| way.needs.iter().all(|need| is_possible[*need]);
         if !is_possible[class] && ways[class].iter().any(has) {
@@ -244,15 +245,17 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
 fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<bool> {
     let is_free = |of_class: &Ways| matches!(of_class.as_slice(), [only] if only.is_free());
     let mut is_sure: Vec<bool> = ways.iter().map(is_free).collect();
+    let mut order: Vec<usize> = (0..ways.len()).collect();
+    // What is needed has a lower component, or the same one.
+    order.sort_unstable_by_key(|class| (components[*class], *class));
     loop {
-        let mut changed = false;
         let mut stack = roots.to_vec();
         let mut seen = vec![false; ways.len()];
         while let Some(class) = stack.pop() {
             if std::mem::replace(&mut seen[class], true) {
                 continue;
             }
-            changed |= !std::mem::replace(&mut is_sure[class], true);
+            is_sure[class] = true;
             if let Some((first, others)) = ways[class].split_first() {
                 let by_all = first.needs.iter().filter(|need| {
                     let mut others = others.iter();
@@ -261,7 +264,8 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
                 stack.extend(by_all);
             }
         }
-        let whole = wholes(ways, &is_sure, components);
+        let whole = wholes(ways, &is_sure, components, &order);
+        let mut changed = false;
         for class in 0..ways.len() {
             if ways[class].len() < 2 {
                 continue;
@@ -299,11 +303,8 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
 }
 
 /// What each class costs with all that it needs and that is not sure, each time that it is needed: no solution needs to take
-/// more for it.
-fn wholes(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<u64> {
-    let mut order: Vec<usize> = (0..ways.len()).collect();
-    // What is needed has a lower component, or the same one.
-    order.sort_unstable_by_key(|class| (components[*class], *class));
+/// more for it. `order`: the classes, each after what it needs outside of its component.
+fn wholes(ways: &[Ways], is_sure: &[bool], components: &[usize], order: &[usize]) -> Vec<u64> {
     let mut whole = vec![u64::MAX; ways.len()];
     for part in order.chunk_by(|one, other| components[*one] == components[*other]) {
         let mut changed = true;

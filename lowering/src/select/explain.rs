@@ -269,7 +269,7 @@ fn worded(one: &Candidate) -> String {
 
 /// Says on a body what was chosen: its time, that of each size that it may have, in cycles a lane, and the rules by which
 /// terms took the place of others.
-pub fn annotate<'c>(op: Op<'c>, waves: &[(u32, Whole)], choice: &Choice, replaced: &[Replaced]) {
+pub fn annotate(op: Op<'_>, waves: &[(u32, Whole)], choice: &Choice, rules: &BTreeSet<&str>) {
     let context = context_of(op);
     let hundredths = |time: f64| format!("{time:.2} : f64");
     let mut text = format!(
@@ -290,7 +290,6 @@ pub fn annotate<'c>(op: Op<'c>, waves: &[(u32, Whole)], choice: &Choice, replace
             times.collect::<Vec<_>>().join(", ")
         );
     }
-    let rules: BTreeSet<&str> = replaced.iter().flat_map(|of| &of.rules).copied().collect();
     if !rules.is_empty() {
         let rules: Vec<_> = rules.iter().map(|rule| format!("\"{rule}\"")).collect();
         let _ = write!(text, ", rules = [{}]", rules.join(", "));

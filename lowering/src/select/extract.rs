@@ -105,7 +105,8 @@ pub(super) struct Term {
     pub(super) values: Needs,
     /// What it costs by, by its place among all shapes.
     shape: Option<usize>,
-    /// Whether it is seen to be the same in a subgroup: if none of its values is, and if all of them are.
+    /// Whether it is seen to be the same in a subgroup: if none of its values is, and if all of them are. Nobody asks
+    /// where nothing decides.
     pub(super) is_uniform: [bool; 2],
 }
 
@@ -200,7 +201,10 @@ impl Problem {
                         let next = shapes.len();
                         *shapes.entry(shape).or_insert(next)
                     }),
-                    is_uniform: [false, true].map(|all| is_uniform(graph, node, all)),
+                    is_uniform: match deciding.is_empty() {
+                        true => [false; 2],
+                        false => is_uniform(graph, node),
+                    },
                 });
             }
             Class {
@@ -421,14 +425,17 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
     let (best, whole) = judge
         .with_deciding(best, &original)
         .unwrap_or((original, before));
-    let terms = classes.iter().enumerate().filter_map(|(at, class)| {
-        let term = class.terms.get(best[at])?;
-        let cost = judge.prices.of(class, best[at])?.clone();
-        Some((class.id, (term.node.clone(), cost)))
-    });
+    let mut terms = HashMap::with_capacity_and_hasher(classes.len(), Default::default());
+    for (class, at) in classes.iter().zip(&best) {
+        if let Some(term) = class.terms.get(*at)
+            && let Some(candidate) = judge.prices.of(class, *at)
+        {
+            terms.insert(class.id, (term.node.clone(), candidate.clone()));
+        }
+    }
     Some(Choice {
         wave: judge.setting.wave,
-        terms: terms.collect(),
+        terms,
         forms: judge.skeleton,
         whole,
         before,
@@ -436,20 +443,20 @@ pub fn choice(judge: Judge<'_>) -> Option<Choice> {
     })
 }
 
-/// Whether a node is seen to be the same in a subgroup, if none of its values is or all of them are.
-fn is_uniform(graph: &Graph, node: &Node, all: bool) -> bool {
+/// Whether a node is seen to be the same in a subgroup, if none of its values is and if all of them are.
+fn is_uniform(graph: &Graph, node: &Node) -> [bool; 2] {
     match node.head {
-        Head::Leaf(number) => graph.analysis.leaves[number as usize].uniform,
+        Head::Leaf(number) => [graph.analysis.leaves[number as usize].uniform; 2],
         Head::Op(operator) => {
-            let of = |id: &Id| Facts {
-                uniform: all,
-                ..graph[*id].data
-            };
-            let values = node.children()[operator.values()].iter().map(of);
-            let values: SmallVec<[Facts; 3]> = values.collect();
-            facts_of(operator, &values, is_whole(graph, operator, node)).uniform
+            let values = node.children()[operator.values()].iter();
+            let mut values: SmallVec<[Facts; 3]> = values.map(|id| graph[*id].data).collect();
+            let whole = is_whole(graph, operator, node);
+            [false, true].map(|all| {
+                values.iter_mut().for_each(|value| value.uniform = all);
+                facts_of(operator, &values, whole).uniform
+            })
         }
-        _ => true,
+        _ => [true; 2],
     }
 }
 
@@ -534,13 +541,16 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
     };
     let (graph, operands) = (&body.graph, node.children());
     let head = |at: usize| graph[operands[at]].nodes[0].head;
-    let values = operands[operator.values()].iter().map(|id| {
+    let values = &operands[operator.values()];
+    let (mut is_uniform, mut is_of_masks) = (!values.is_empty(), false);
+    let values = values.iter().map(|id| {
         let facts = graph[*id].data;
+        is_uniform &= facts.uniform;
+        is_of_masks |= facts.mask;
         // A constant value is what a shuffle's mask may be; of others it does not matter.
         Some((facts.r#type?, facts.constant))
     });
-    let is_uniform = (operands[operator.values()].iter()).all(|id| graph[*id].data.uniform);
-    let is_of_masks = (operands[operator.values()].iter()).any(|id| graph[*id].data.mask);
+    let values = values.collect::<Option<_>>()?;
     Some(Shape {
         head: node.head,
         kind: operator.combines().then(|| head(0).as_kind()).flatten(),
@@ -552,11 +562,9 @@ pub fn shape_of(body: &Body<'_>, node: &Node) -> Option<Shape> {
             Some(Head::Bits(bits)) => bits,
             _ => None,
         },
-        values: values.collect::<Option<_>>()?,
+        values,
         // What collectives cost does not depend on it, nor what lanes have of their own.
-        is_uniform: is_uniform
-            && !operator.is_collective()
-            && !operands[operator.values()].is_empty(),
+        is_uniform: is_uniform && !operator.is_collective(),
         is_of_masks: is_of_masks && !operator.is_collective(),
     })
 }

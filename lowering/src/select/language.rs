@@ -14,7 +14,13 @@ use qd_dialects::{
     ir::{bit_width, is_float},
     melior::ir::{self, TypeLike},
 };
-use std::{collections::HashMap, fmt, mem};
+use rustc_hash::FxHashMap as HashMap;
+use smallvec::SmallVec;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+    mem,
+};
 
 /// The type of a value that a term can stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -76,7 +82,7 @@ macro_rules! operators {
         pub enum Operator { $($(#[doc = $doc])* $name),* }
 
         impl Operator {
-            /// Each with its spelling in rules and the number of its operands.
+            /// Each with its spelling in rules and the number of its operands, in the order of the operators.
             pub const ALL: &'static [(Self, &'static str, usize)] =
                 &[$((Self::$name, $text, $arity)),*];
         }
@@ -159,8 +165,7 @@ operators! {
 impl Operator {
     /// Its spelling in rules.
     pub fn name(self) -> &'static str {
-        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
-        row.map_or("", |(_, name, _)| name)
+        Self::ALL[self as usize].1
     }
 
     /// Whether lanes execute it together: its last operand is a token.
@@ -192,8 +197,7 @@ impl Operator {
     }
 
     fn arity(self) -> usize {
-        let row = Self::ALL.iter().find(|(known, ..)| *known == self);
-        row.map_or(0, |(.., arity)| *arity)
+        Self::ALL[self as usize].2
     }
 
     /// Where its values stand among its operands.
@@ -244,7 +248,7 @@ impl Head {
 const MOST: usize = 5;
 
 /// A node of the e-graph.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node {
     /// What it is.
     pub head: Head,
@@ -267,6 +271,17 @@ impl Node {
     /// A node without operands.
     pub fn leaf(head: Head) -> Self {
         Self::new(head, &[])
+    }
+}
+
+/// Two operands at a time: nodes are looked up all the time.
+impl Hash for Node {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.head.hash(state);
+        let [a, b, c, d, e] = self.operands.map(|id| usize::from(id) as u64);
+        state.write_u64(a | b << 32);
+        state.write_u64(c | d << 32);
+        state.write_u64(e | u64::from(self.count) << 32);
     }
 }
 
@@ -390,10 +405,8 @@ impl egg::Analysis<Node> for Analysis {
             Head::Leaf(number) => graph.analysis.leaves[number as usize],
             Head::Kind(_) | Head::Cluster(_) | Head::Bits(_) | Head::Token(_) => Facts::default(),
             Head::Op(operator) => {
-                let values: Vec<Facts> = operands[operator.values()]
-                    .iter()
-                    .map(|id| of(*id))
-                    .collect();
+                let values = operands[operator.values()].iter().map(|id| of(*id));
+                let values: SmallVec<[Facts; MOST]> = values.collect();
                 facts_of(operator, &values, is_whole(graph, operator, node))
             }
         }
@@ -520,8 +533,9 @@ impl Reasons {
             makers[usize::from(*id)] = Some(*rule);
         }
         let mut reasons = Self {
+            nodes: HashMap::with_capacity_and_hasher(count, Default::default()),
             above: (0..count).map(|id| (id, usize::MAX)).collect(),
-            ..Self::default()
+            rules: Vec::with_capacity(graph.analysis.joined.len()),
         };
         let mut sizes = vec![1; count];
         for (id, node) in graph.nodes().iter().enumerate() {

@@ -21,12 +21,14 @@ use qd_dialects::{
     melior::ir::attribute::ArrayAttribute,
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
-use std::cell::OnceCell;
+use std::{cell::OnceCell, collections::BTreeSet};
 
 /// What became of a body.
 #[derive(Debug, Default)]
 pub struct Outcome<'c> {
-    /// Ops whose place a term took, each with the rule that says so.
+    /// The rules by which terms took the place of ops.
+    pub rules: BTreeSet<&'static str>,
+    /// Ops whose place a term took, each with its rules, if that is to be explained.
     pub replaced: Vec<Replaced>,
     /// Ops that stay although another term was chosen.
     pub kept: usize,
@@ -50,7 +52,12 @@ pub struct Replaced {
 }
 
 /// Rewrites a body by a choice.
-pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Outcome<'c> {
+pub fn materialise<'c>(
+    block: Block<'c>,
+    body: &Body<'c>,
+    choice: &Choice,
+    is_explained: bool,
+) -> Outcome<'c> {
     let sites = body.sites.iter().enumerate();
     let mut writer = Writer {
         body,
@@ -58,6 +65,7 @@ pub fn materialise<'c>(block: Block<'c>, body: &Body<'c>, choice: &Choice) -> Ou
         sites: sites.map(|(at, site)| (site.op.key(), at)).collect(),
         scopes: Vec::new(),
         reasons: OnceCell::new(),
+        is_explained,
         outcome: Outcome::default(),
         dead: Vec::new(),
     };
@@ -99,6 +107,7 @@ struct Writer<'a, 'c> {
     scopes: Vec<HashMap<Id, Value<'c>>>,
     /// Made when something is replaced.
     reasons: OnceCell<Reasons>,
+    is_explained: bool,
     outcome: Outcome<'c>,
     /// Terms of the body, in its order: those without users go.
     dead: Vec<Op<'c>>,
@@ -271,12 +280,15 @@ impl<'c> Writer<'_, 'c> {
             }
             taken.set_attr(names::WHY, ArrayAttribute::new(context, &said).into());
         }
-        self.outcome.replaced.push(Replaced {
-            op: op.full_name().to_owned(),
-            location: op.location().to_string(),
-            term: self.spelled(&chosen, 0),
-            rules,
-        });
+        self.outcome.rules.extend(&rules);
+        if self.is_explained {
+            self.outcome.replaced.push(Replaced {
+                op: op.full_name().to_owned(),
+                location: op.location().to_string(),
+                term: self.spelled(&chosen, 0),
+                rules,
+            });
+        }
     }
 
     /// The rules that made a class, by a number that it once had, equal to the chosen term, that made this term, and that did

@@ -208,14 +208,15 @@ fn select<'c>(
         (groups.collect(), vec![1.0; ops.len()])
     };
     // Safety: both read the module, and change nothing.
-    let (readings, (groups, launches)) = unsafe {
-        ir::read_both(
-            || ir::read_each(each, read),
-            || match is_chosen {
-                true => groups::groups(module, &ops),
-                false => each_alone(),
-            },
-        )
+    let read_all = || unsafe { ir::read_each(each, read) };
+    let grouped = || match is_chosen {
+        true => groups::groups(module, &ops),
+        false => each_alone(),
+    };
+    let (readings, (groups, launches)) = match ops.len() {
+        0 | 1 => (read_all(), grouped()),
+        // Safety: as above.
+        _ => unsafe { ir::read_both(read_all, grouped) },
     };
     let mut readings = readings.into_iter().collect::<Result<'c, Vec<_>>>()?;
     if options.unseen && is_chosen {
@@ -253,7 +254,7 @@ fn select<'c>(
                 let explanation = is_explained
                     .then(|| Explanation::of(body, choice, number, name, &mut pricer))
                     .transpose()?;
-                let outcome = rewrite(body, choice, &target.capabilities)?;
+                let outcome = rewrite(body, choice, &target.capabilities, is_explained)?;
                 if let Some(explanation) = explanation {
                     say(explanation.with(outcome));
                 }
@@ -312,9 +313,10 @@ fn rewrite<'c>(
     body: &Candidates<'c>,
     choice: &Choice,
     target: &Capabilities,
+    is_explained: bool,
 ) -> Result<'c, Outcome<'c>> {
     let outcome = match body.op.body() {
-        Some(block) => materialise::materialise(block, &body.body, choice),
+        Some(block) => materialise::materialise(block, &body.body, choice, is_explained),
         None => Outcome::default(),
     };
     set_wave(body.op, choice.wave.into())?;
@@ -322,12 +324,7 @@ fn rewrite<'c>(
         .choices
         .iter()
         .map(|choice| (choice.wave, choice.whole));
-    annotate(
-        body.op,
-        &waves.collect::<Vec<_>>(),
-        choice,
-        &outcome.replaced,
-    );
+    annotate(body.op, &waves.collect::<Vec<_>>(), choice, &outcome.rules);
     for (op, form) in &outcome.native {
         op.set_attr(names::FORM, attributes::string(context_of(*op), form));
     }
@@ -371,8 +368,8 @@ fn candidates<'c>(
         judges.push(of_sizes.collect::<Result<'c, Vec<_>>>()?);
     }
     let span = tracing::info_span!("judge", bodies = judges.len()).entered();
-    let of_sizes = |judges: Vec<_>| judges.into_par_iter().map(extract::choice).collect();
-    let choices: Vec<Vec<Option<Choice>>> = judges.into_par_iter().map(of_sizes).collect();
+    let choices: Vec<Vec<Option<Choice>>> =
+        at_once(judges, |judges| at_once(judges, extract::choice));
     drop(span);
     let mut choices = choices.into_iter();
     let found = readings
@@ -398,6 +395,14 @@ fn candidates<'c>(
             })
         });
     Ok(found.collect())
+}
+
+/// What `work` returns of each item: in several threads, if there are several items.
+fn at_once<T: Send, R: Send>(items: Vec<T>, work: impl Fn(T) -> R + Send + Sync) -> Vec<R> {
+    match items.len() {
+        0 | 1 => items.into_iter().map(work).collect(),
+        _ => items.into_par_iter().map(work).collect(),
+    }
 }
 
 /// The sizes that may be looked at: the body's own, the one asked for, or all.

@@ -15,7 +15,7 @@ use qd_dialects::{
     attributes,
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
-    ir::{self, Op, OpExt},
+    ir::{Op, OpExt},
 };
 use qd_passes::{
     uniformity::Uniformity,
@@ -80,21 +80,15 @@ impl<'c> Reading<'c> {
         };
         let uniformity = uniformity.filter(|uniformity| uniformity.wave() == widest);
         let uniformity = uniformity.unwrap_or_else(|| Uniformity::analyse(block, threads, widest));
-        let saturate = || {
+        let needs = Needs::of(op, block, &uniformity, target);
+        let deciding = deciding(op);
+        let body = without_clock(|| {
             let mut body = Body::read(block, &uniformity);
             if body.graph.number_of_classes() > 0 {
                 body.graph = saturated(op, body.graph, body.sites.len())?;
             }
             Ok(body)
-        };
-        // Safety: both read the body, and change nothing.
-        let ((needs, deciding), body) = unsafe {
-            ir::read_both(
-                || (Needs::of(op, block, &uniformity, target), deciding(op)),
-                || without_clock(saturate),
-            )
-        };
-        let body = body?;
+        })?;
         Ok(Self {
             op,
             threads,

@@ -1,8 +1,9 @@
 //! Adds to a graph what rules say is equal.
 //!
-//! Deviation from egg's own way, which looks for each rule in the whole graph in each iteration: what was found once is
-//! found no second time. A chain of sums that a rule takes apart at one link an iteration would be searched as often as it
-//! has links.
+//! Deviations from egg's own way, which looks for each rule in the whole graph in each iteration: what was found once is
+//! found no second time, if the class that has it has nothing else that is new. A chain of sums that a rule takes apart at
+//! one link an iteration would be searched as often as it has links. And egg's machine looks only where there may be several
+//! ways to find a rule: most are found in one way, and what that is needs no machine.
 
 use super::{
     ITERATIONS, NODES,
@@ -11,13 +12,15 @@ use super::{
 };
 use egg::{
     ENodeOrVar, Id, Language, PatternAst, Rewrite, RewriteScheduler, Runner, RunnerLimits,
-    RunnerResult, SearchMatches, StopReason,
+    RunnerResult, SearchMatches, StopReason, Subst, Var,
 };
 use qd_dialects::{
     diagnostic::{self, Diagnostic},
     ir::Op,
 };
-use std::time::Duration;
+use rustc_hash::FxHashSet as HashSet;
+use smallvec::SmallVec;
+use std::{borrow::Cow, time::Duration};
 
 /// Does what egg takes part in, with a clock that stands still. egg measures its steps, which nobody asks for, and the first
 /// look at the clock that it has compares two of the machine's for up to 200 ms.
@@ -63,8 +66,8 @@ fn with_rules(
 /// Looks for rules where a graph is not as it was in the iteration before.
 #[derive(Default)]
 struct News {
-    /// What there was of each class: its nodes and what is known of it.
-    before: Vec<Option<(usize, Facts)>>,
+    /// What was known of each class; none of numbers that are of no class any more.
+    before: Vec<Option<Facts>>,
     /// Of each rule the depth of its pattern.
     depths: Vec<usize>,
 }
@@ -78,38 +81,170 @@ impl RewriteScheduler<Node, Analysis> for News {
         limits: &RunnerLimits,
     ) -> RunnerResult<Vec<Vec<SearchMatches<'a, Node>>>> {
         limits.check_limits(iteration, graph)?;
-        let changed = self.changed(graph);
         if self.depths.is_empty() {
             let depths = rewrites.iter().map(|rewrite| depth(pattern(rewrite)));
             self.depths = depths.collect();
         }
         let deepest = self.depths.iter().copied().max();
-        let distances = distances(graph, changed, deepest.unwrap_or(0));
+        let state = State::new(graph, &mut self.before, deepest.unwrap_or(0));
         let search = |(rewrite, depth): (&&'a Rewrite<Node, Analysis>, &usize)| {
-            matches(rewrite, *depth, graph, &distances)
+            state.matches(rewrite, *depth)
         };
         Ok(rewrites.iter().zip(&self.depths).map(search).collect())
     }
 }
 
-impl News {
-    /// The classes that are new, have other nodes, or of which something else is known.
-    fn changed(&mut self, graph: &Graph) -> Vec<Id> {
-        let mut now = vec![None; graph.nodes().len()];
+/// A graph as it is in an iteration, and what of it is new.
+struct State<'g> {
+    graph: &'g Graph,
+    /// The nodes of each class by its number.
+    nodes: Vec<&'g [Node]>,
+    /// Whether a class has others of the iteration before in it, or something else is known of it, or there was none.
+    is_changed: Vec<bool>,
+    /// Nodes that were added.
+    added: HashSet<Node>,
+    /// Of each class how many nodes it is above what is new, as far as patterns are deep; above that, `usize::MAX`.
+    distances: Vec<usize>,
+}
+
+impl<'g> State<'g> {
+    /// `before`: what was known of each class in the iteration before, which becomes what is known now.
+    fn new(graph: &'g Graph, before: &mut Vec<Option<Facts>>, deepest: usize) -> Self {
+        let count = graph.nodes().len();
+        let mut nodes: Vec<&[Node]> = vec![&[]; count];
+        let mut now = vec![None; count];
         for class in graph.classes() {
-            now[usize::from(class.id)] = Some((class.nodes.len(), class.data));
+            nodes[usize::from(class.id)] = &class.nodes;
+            now[usize::from(class.id)] = Some(class.data);
         }
-        // A class that is gone is part of another one.
-        let merged = (self.before.iter().enumerate())
-            .filter(|(at, known)| known.is_some() && now[*at].is_none())
-            .map(|(at, _)| graph.find(Id::from(at)));
-        let own = (now.iter().enumerate())
-            .filter(|(at, known)| known.is_some() && self.before.get(*at) != Some(*known))
-            .map(|(at, _)| Id::from(at));
-        let changed = merged.chain(own).collect();
-        self.before = now;
-        changed
+        let mut is_changed = vec![before.is_empty(); count];
+        let mut new = Vec::new();
+        for (at, known) in before.iter().enumerate() {
+            if known.is_some() && now[at] != *known {
+                // A class that is gone is part of another one.
+                let class = graph.find(Id::from(at));
+                is_changed[usize::from(class)] = true;
+                new.push(class);
+            }
+        }
+        let numbers = before.len()..count;
+        new.extend(numbers.clone().map(|at| graph.find(Id::from(at))));
+        let added = graph.nodes()[numbers].iter().cloned();
+        let added = added.map(|node| node.map_children(|child| graph.find(child)));
+        let added = match before.is_empty() {
+            true => HashSet::default(),
+            false => added.collect(),
+        };
+        *before = now;
+        Self {
+            graph,
+            nodes,
+            is_changed,
+            added,
+            distances: distances(graph, new, deepest),
+        }
     }
+
+    /// Where the graph has what a rule looks for, and did not have it before: what is new of it is no deeper than its
+    /// pattern.
+    fn matches<'a>(
+        &self,
+        rewrite: &'a Rewrite<Node, Analysis>,
+        depth: usize,
+    ) -> Vec<SearchMatches<'a, Node>> {
+        let graph = self.graph;
+        let pattern = pattern(rewrite);
+        let heads = pattern.iter().filter_map(|node| match node {
+            ENodeOrVar::ENode(node) => Some(node.discriminant()),
+            ENodeOrVar::Var(_) => None,
+        });
+        let mut of_heads = heads.map(|head| graph.classes_for_op(&head));
+        // That of the pattern as a whole is the last.
+        let roots = of_heads.try_fold(None, |_, classes| {
+            classes.filter(|classes| classes.len() > 0).map(Some)
+        });
+        let roots = roots.flatten().into_iter().flatten();
+        roots
+            .filter(|root| self.distances[usize::from(*root)] <= depth)
+            .filter_map(|root| self.matches_in(rewrite, pattern, root))
+            .collect()
+    }
+
+    /// What a class has of what a rule looks for, if some of it is new.
+    fn matches_in<'a>(
+        &self,
+        rewrite: &'a Rewrite<Node, Analysis>,
+        pattern: &'a PatternAst<Node>,
+        root: Id,
+    ) -> Option<SearchMatches<'a, Node>> {
+        let mut found = Found::default();
+        if !self.find(pattern, pattern.len() - 1, root, &mut found) || !found.is_new {
+            return None;
+        }
+        if found.is_several {
+            // egg says in which order.
+            return rewrite.searcher.search_eclass(self.graph, root);
+        }
+        let mut subst = Subst::with_capacity(found.variables.len());
+        for (variable, class) in found.variables {
+            let known = subst.insert(variable, class);
+            if known.is_some_and(|known| known != class) {
+                return None;
+            }
+        }
+        Some(SearchMatches {
+            eclass: root,
+            substs: vec![subst],
+            ast: Some(Cow::Borrowed(pattern)),
+        })
+    }
+
+    /// Whether a class has what a pattern has from one of its nodes downwards, whatever its variables are.
+    fn find(&self, pattern: &PatternAst<Node>, at: usize, class: Id, found: &mut Found) -> bool {
+        let number = usize::from(class);
+        let is_changed = self.is_changed[number];
+        let wanted = match &pattern[Id::from(at)] {
+            ENodeOrVar::ENode(wanted) => wanted,
+            ENodeOrVar::Var(variable) => {
+                found.variables.push((*variable, class));
+                found.is_new |= is_changed;
+                return true;
+            }
+        };
+        let mut is_there = false;
+        let nodes = self.nodes[number].iter();
+        for node in nodes.filter(|node| wanted.matches(node)) {
+            let known = found.variables.len();
+            let mut operands = wanted.children().iter().zip(node.children());
+            let has_all = operands
+                .all(|(below, class)| self.find(pattern, usize::from(*below), *class, found));
+            if is_there || !has_all {
+                found.variables.truncate(known);
+            }
+            if has_all {
+                found.is_several |= is_there;
+                found.is_new |= is_changed || self.is_added(node, number);
+                is_there = true;
+            }
+        }
+        is_there
+    }
+
+    /// Whether a node of a class was added.
+    fn is_added(&self, node: &Node, class: usize) -> bool {
+        self.distances[class] == 0 && self.added.contains(node)
+    }
+}
+
+/// What a class has of a pattern.
+#[derive(Default)]
+struct Found {
+    /// What variables are where it was found first.
+    variables: SmallVec<[(Var, Id); 8]>,
+    /// Whether some of it was not there in the iteration before.
+    is_new: bool,
+    /// Whether there may be several ways to find it.
+    is_several: bool,
 }
 
 /// Of each class how many nodes it is above what changed, up to `most`; above that, `usize::MAX`.
@@ -127,45 +262,6 @@ fn distances(graph: &Graph, changed: Vec<Id>, most: usize) -> Vec<usize> {
         }
     }
     distances
-}
-
-/// Where the graph has what a rule looks for, and did not have it before: what is new of it is no deeper than its pattern.
-fn matches<'a>(
-    rewrite: &'a Rewrite<Node, Analysis>,
-    depth: usize,
-    graph: &Graph,
-    distances: &[usize],
-) -> Vec<SearchMatches<'a, Node>> {
-    let pattern = pattern(rewrite);
-    let heads = pattern.iter().filter_map(|node| match node {
-        ENodeOrVar::ENode(node) => Some(node.discriminant()),
-        ENodeOrVar::Var(_) => None,
-    });
-    let mut of_heads = heads.map(|head| graph.classes_for_op(&head));
-    // That of the pattern as a whole is the last.
-    let roots = of_heads.try_fold(None, |_, classes| {
-        classes.filter(|classes| classes.len() > 0).map(Some)
-    });
-    let roots = roots.flatten().into_iter().flatten();
-    roots
-        .filter(|root| distances[usize::from(*root)] <= depth)
-        // egg makes a machine for each class, and most are not what is looked for.
-        .filter(|root| has_shape(pattern, pattern.len() - 1, graph, *root))
-        .filter_map(|root| rewrite.searcher.search_eclass(graph, root))
-        .collect()
-}
-
-/// Whether a class has what a pattern has from one of its nodes downwards, whatever its variables are.
-fn has_shape(pattern: &PatternAst<Node>, at: usize, graph: &Graph, class: Id) -> bool {
-    let ENodeOrVar::ENode(wanted) = &pattern[Id::from(at)] else {
-        return true;
-    };
-    let is_shaped = |node: &Node| {
-        let mut operands = wanted.children().iter().zip(node.children());
-        wanted.matches(node)
-            && operands.all(|(below, class)| has_shape(pattern, usize::from(*below), graph, *class))
-    };
-    graph[class].nodes.iter().any(is_shaped)
 }
 
 /// What a rule looks for.

@@ -12,6 +12,7 @@ use egg::{
     Applier, ENodeOrVar, Id, Language, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Var,
 };
 use qd_dialects::attributes::Kind;
+use smallvec::SmallVec;
 use std::sync::LazyLock;
 
 /// A table for each file.
@@ -258,7 +259,7 @@ impl Applier<Node, Analysis> for Guarded {
 
 /// Adds what a pattern is for these values.
 fn added(graph: &mut Graph, pattern: &PatternAst<Node>, subst: &Subst) -> Id {
-    let mut ids: Vec<Id> = Vec::with_capacity(pattern.len());
+    let mut ids: SmallVec<[Id; 24]> = SmallVec::new();
     for node in pattern.iter() {
         ids.push(match node {
             ENodeOrVar::Var(variable) => subst[*variable],
