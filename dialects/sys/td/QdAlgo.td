@@ -128,7 +128,7 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
 
   | bytes of an element | 1–4 | 5–8 | 9–12 | 13–16 | more |
   |---|---:|---:|---:|---:|---:|
-  | elements of a run | 31 | 23 | 11 | 9 | 5 |
+  | elements of a run | 31 | 23 | 17 | 9 | 5 |
 
   An element is the K scalars of an index, for `reduce_by_key` its key and value; a
   scalar of less than 4 bytes counts as 4.
