@@ -322,6 +322,25 @@ fn a_loop_runs_while_its_flag_is_set_and_not_for_ever() {
 }
 
 #[test]
+fn a_grid_below_0_is_an_error_of_the_launch() {
+    let below = Expr::constant((-1i64) as u64);
+    let plan = vec![launch("count_down", below, vec![whole(0), whole(1)])];
+    let parameters = vec![
+        buffer("flag", Dtype::I32, &[]),
+        buffer("count", Dtype::I32, &[]),
+    ];
+    let (device, stream) = open(1);
+    let loaded = device.load(&artifact(COUNT_DOWN, parameters, plan));
+    let (flag, count) = (cell(&stream, 1), cell(&stream, 0));
+    let error = run(&loaded.expect("loads"), &stream, &args![&flag, &count]);
+    let message = error.expect_err("no such grid").to_string();
+    assert!(
+        message.ends_with("has a negative number of blocks, -1"),
+        "{message}"
+    );
+}
+
+#[test]
 fn an_if_runs_once_if_its_condition_is_set() {
     let count_down = launch("count_down", Expr::constant(1), vec![whole(0), whole(1)]);
     let choice = |condition, steps| step(StepKind::If { condition, steps });

@@ -429,7 +429,7 @@ impl List<'_> {
                 dynamic_shared_bytes,
                 arguments,
             } => {
-                let blocks = frame.evaluate(blocks, name)?;
+                let blocks = frame.index(blocks, name, "number of blocks")?;
                 let first = self.evaluated.word(blocks);
                 frame.operands(&mut self.evaluated.words, arguments, name)?;
                 // Code that is not launched is not loaded.
