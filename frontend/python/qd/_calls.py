@@ -591,15 +591,18 @@ class Calls(Atomics):
         return result
 
     def _extreme(self, node, operation):
-        """The least or the greatest of any number of values."""
+        """The least or the greatest of any number of values; where one is a vector of indices, of each of its members."""
         if node.keywords:
             raise self.error(QuadrantsTypeError, node.keywords[0], f"'{operation.name}' takes no keywords in a kernel")
-        values = [self.lift(*given) for given in self.each(node.args)]
-        if len(values) < 2:
+        (first, result), *others = [*self.each(node.args)] or [(node, None)]
+        if not others:
             raise self.error(QuadrantsTypeError, node, f"'{operation.name}' takes at least 2 scalars")
-        result = values[0]
-        for value in values[1:]:
-            result = self.binary(node, operation.name, result, value, on_host=True)
+        for place, value in others:
+
+            def extreme(a, b):
+                return self.binary(node, operation.name, self.lift(first, a), self.lift(place, b), on_host=True)
+
+            result = self.by_members(node, result, value, extreme)
         return result
 
     def _of_indices(self, node, method):

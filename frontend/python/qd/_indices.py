@@ -2,8 +2,8 @@
 
 import operator
 
-# The names of members.
-_NAMES = "xyzw"
+# The names of members, in each of which several are a vector of these.
+_NAMES = ("xyzw", "rgba", "stpq")
 
 
 def _named(count):
@@ -21,16 +21,21 @@ def paired(a, b):
 
 
 class Indices(tuple):
-    """The indices of an element, `I` of `a[I]`: a tuple that computes by members, as in `I + 1` and `I + (1, 0)`. Python compares
-    it as a tuple, for which it stands; a kernel compares members."""
+    """The indices of an element, `I` of `a[I]`: a tuple that computes by members, as in `I + 1` and `I + (1, 0)`, and of which
+    members are taken by name, as in `I.x` and `I.yx`. Python compares it as a tuple, for which it stands; a kernel compares members."""
 
     __slots__ = ()
 
     def __getattr__(self, name):
-        place = _NAMES.find(name) if len(name) == 1 else -1
-        if not 0 <= place < len(self):
-            raise AttributeError(f"{_named(len(self))} has no '{name}'")
-        return self[place]
+        for names in _NAMES:
+            if 0 < len(name) <= len(names) and all(each in names[: len(self)] for each in name):
+                members = Indices(self[names.index(each)] for each in name)
+                return members if len(name) > 1 else members[0]
+        raise AttributeError(f"{_named(len(self))} has no '{name}'")
+
+    def __getitem__(self, key):
+        members = super().__getitem__(key)
+        return Indices(members) if isinstance(key, slice) else members
 
     def sum(self):
         return sum(self)

@@ -158,6 +158,29 @@ def test_operators_of_vectors():
     np.testing.assert_array_equal(out, wanted.reshape(out.shape))
 
 
+def test_members_and_extremes():
+    """Several members by name, in any order; a slice; and the least and the greatest by members."""
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 3], n: qd.i32, out: qd.types.NDArray[qd.i32, 4]):
+        for I in qd.grouped(a):
+            J, K = I.zxy, I[1:] * 2
+            L = min(I, n, (1, 9, n + 1))
+            M = qd.max(I.xyz, J)
+            out[I, 0] = J.r * 100 + J.g * 10 + J.b
+            out[I, 1] = K.x * 10 + K.y + len(K) * 1000 + I.zz.sum()
+            out[I, 2] = L.x * 100 + L.y * 10 + L.z
+            out[I, 3] = M.x * 100 + M.y * 10 + M.z
+
+    a, out = np.zeros((2, 3, 4), np.int32), np.zeros((2, 3, 4, 4), np.int32)
+    k(a, 1, out)
+    i, j, l = np.indices(a.shape)
+    least = [np.minimum(np.minimum(each, 1), most) for each, most in ((i, 1), (j, 9), (l, 2))]
+    greatest = [np.maximum(i, l), np.maximum(j, i), np.maximum(l, j)]
+    wanted = [l * 100 + i * 10 + j, j * 20 + l * 2 + 2000 + 2 * l, *(x * 100 + y * 10 + z for x, y, z in (least, greatest))]
+    np.testing.assert_array_equal(out, np.stack(wanted, -1))
+
+
 def test_transposes_and_comparisons():
     @qd.func
     def mirrored(I, shape):
@@ -268,10 +291,12 @@ def test_python_computes_with_vectors():
     (I,) = qd.grouped(qd.ndrange((3, 4), (5, 6)))
     assert I + 1 == (4, 6) and 1 + I == (4, 6) and (10, 20) - I == (7, 15) and I // 2 * [1, 3] == (1, 6) and -I % 4 == (1, 3)
     assert (I.x, I.y, I.sum(), I.max(), I.min()) == (3, 5, 8, 5, 3) and type(I + I) is type(I)
+    assert (I.g, I.yx, I.ssts, I[1:] * 2, I.xx + I[:]) == (5, (5, 3), (3, 3, 5, 3), (10,), (6, 8))
     with pytest.raises(ValueError, match="a vector of 2 indices computes with a scalar, or as many values, and not 1"):
         I + (1,)
-    with pytest.raises(AttributeError, match="a vector of 2 indices has no 'z'"):
-        I.z
+    for name in ("z", "xz", "xg", "xyxyx", "shape"):
+        with pytest.raises(AttributeError, match=f"a vector of 2 indices has no '{name}'"):
+            getattr(I, name)
 
     @qd.kernel
     def k(a: qd.types.NDArray[qd.i32, 2]):
@@ -298,6 +323,10 @@ def test_python_computes_with_vectors():
         ("for I in qd.grouped(a):\n        J = I\n        J = 1", "'J' is a tuple of 2 values already", "J"),
         ("for I in qd.grouped(a):\n        a[I * 0.5] = 1", "a vector of reals isn't there yet", "I * 0.5"),
         ("for I in qd.grouped(a):\n        a[I] = I.z", "a vector of 2 indices has no 'z'", "I.z"),
+        ("for I in qd.grouped(a):\n        a[I.xz] = 1", "a vector of 2 indices has no 'xz'", "I.xz"),
+        ("for I in qd.grouped(a):\n        a[min(I, (1, n, 2))] = 1", "a vector of 2 indices computes with a scalar, or as many values, and not 3", "min(I, (1, n, 2))"),
+        ("for I in qd.grouped(a):\n        a[max(I, 0.5)] = 1", "a vector of reals isn't there yet", "max(I, 0.5)"),
+        ("for I in qd.grouped(a):\n        a[I] = max(I, 0)", "a vector of indices is no scalar: it wants an index", "max(I, 0)"),
         ("for I in qd.grouped(a):\n        a[I] = I.sum(1)", "'sum' of a vector of indices takes no arguments", "I.sum(1)"),
         ("for I in qd.grouped(a):\n        a[I] = a + I", "an array is no scalar: it wants an index", "a"),
         ("for I in qd.grouped(a):\n        if I == 0:\n            a[I] = 1", "a vector of indices is no scalar: it wants an index", "I == 0"),
