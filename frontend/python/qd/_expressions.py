@@ -497,13 +497,16 @@ class Expressions:
             return self.binary(node, _COMPARE[type(ops[0])], self.lift(operands[0], a), self.lift(operands[1], b))
 
         first = self.by_members(node, left, right, compared)
-        if len(node.ops) == 1:
-            return first
-        if isinstance(first, Indices):
-            raise self.later(node, "a row of comparisons of vectors")
         if len(ops) == 1:
             return first
-        return self.logic(node, "and", first, lambda: self._compared(node, right, ops[1:], operands[1:]))
+
+        def rest():
+            return self._compared(node, right, ops[1:], operands[1:])
+
+        if isinstance(first, Indices):
+            # All are computed: what does not matter for one member may for another.
+            return self.by_members(node, first, rest(), lambda a, b: self.binary(node, "&", a, b))
+        return self.logic(node, "and", first, rest)
 
     def on_BoolOp(self, node):
         name = "and" if isinstance(node.op, ast.And) else "or"

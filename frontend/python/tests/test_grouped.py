@@ -189,7 +189,8 @@ def test_transposes_and_comparisons():
 
     @qd.func
     def is_inside(I, n):
-        return all(I >= 1) and not any(n <= I + 1)
+        inside = 1 <= I < n
+        return all(I >= 1) and not any(n <= I + 1) and all(inside) and all(0 <= I < 100 > I) and not any(0 < I < 1)
 
     @qd.kernel
     def k(a: qd.types.NDArray[qd.i32, 2], t: qd.types.NDArray[qd.i32, 2], m: qd.types.NDArray[qd.i32, 2], inner: qd.types.NDArray[qd.i32, 2]):
@@ -330,7 +331,7 @@ def test_python_computes_with_vectors():
         ("for I in qd.grouped(a):\n        a[I] = I.sum(1)", "'sum' of a vector of indices takes no arguments", "I.sum(1)"),
         ("for I in qd.grouped(a):\n        a[I] = a + I", "an array is no scalar: it wants an index", "a"),
         ("for I in qd.grouped(a):\n        if I == 0:\n            a[I] = 1", "a vector of indices is no scalar: it wants an index", "I == 0"),
-        ("for I in qd.grouped(a):\n        a[I] = all(0 <= I < n)", "a row of comparisons of vectors isn't there yet", "0 <= I < n"),
+        ("for I in qd.grouped(a):\n        a[I] = all(0 <= I < (n, n, n))", "a vector of 2 indices computes with a scalar, or as many values, and not 3", "0 <= I < (n, n, n)"),
         ("for I in qd.grouped(a):\n        I[0] = 1", "elements of a tuple are not assigned: assign all of it", "I[0]"),
         ("for I in qd.grouped(a):\n        a[I[0]] = 1", "an array of 2 dimensions takes as many indices, and not 1", "a[I[0]]"),
         ("for I in qd.grouped(a):\n        a[I, 0] = 1", "an array of 2 dimensions takes as many indices, and not 3", "a[I, 0]"),
