@@ -122,6 +122,9 @@ pub enum Error {
         what: String,
         source: EvalError,
     },
+    /// An error of a step of a kernel, with the step's place in the source, such as `k.mlir:9:5`.
+    #[error("{error}, at {place}")]
+    At { place: String, error: Box<Error> },
     /// A dispatch without an eligible variant.
     #[error("kernel '{kernel}': none of the variants {} is eligible", variants.join(", "))]
     NoVariant {

@@ -5,7 +5,7 @@ use crate::{
     cut::{Place, SLICE, Slice, Words},
     diagnostic::Diagnostic,
 };
-use qd_artifact::Artifact;
+use qd_artifact::{Artifact, Origins};
 use qd_report::Span;
 
 /// What comes of compiling a slice. It follows from the slice's text, and holds for every source with
@@ -23,7 +23,7 @@ impl Outcome {
     pub fn is_without_places(&self) -> bool {
         let has_no_places = |artifact: &Artifact| {
             let mut origins = artifact.origins.iter();
-            origins.all(|o| o.reasons.is_empty() && o.sites.is_empty())
+            origins.all(Origins::is_empty)
         };
         self.said.is_empty() && self.result.as_ref().is_ok_and(has_no_places)
     }
@@ -52,14 +52,13 @@ impl Origin<'_> {
         located
     }
 
-    /// An artifact with the places of the source in its reasons and sites.
+    /// An artifact with the places of the source.
     pub fn artifact(&self, artifact: &Artifact) -> Artifact {
         let mut artifact = artifact.clone();
         for origins in &mut artifact.origins {
-            let sites = origins.sites.values_mut().flatten();
-            for place in origins.reasons.values_mut().chain(sites) {
-                *place = self.reason(place);
-            }
+            origins
+                .places()
+                .for_each(|place| *place = self.reason(place));
         }
         artifact
     }

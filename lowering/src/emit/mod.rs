@@ -7,6 +7,7 @@ mod diagnosed;
 pub(crate) mod draw;
 mod effects;
 mod expr;
+mod fallible;
 mod gpu;
 mod host;
 mod kept;
@@ -437,14 +438,17 @@ impl Converted<'_, '_> {
             };
             modules.push(artifact::Module::new(0, backend.format, bodies, made.code));
             needs.push(made.needs);
-            for (feature, reason) in made.origins.reasons {
-                origins.reasons.entry(feature).or_insert(reason);
-            }
+            origins.add(made.origins);
         }
         let kernels = self.planned.into_iter().map(|planned| {
             let (sites, places): (Vec<_>, Vec<_>) = planned.sites.iter().cloned().unzip();
             if !places.is_empty() {
                 origins.sites.insert(planned.name.clone(), places);
+            }
+            if !planned.places.is_empty() {
+                origins
+                    .steps
+                    .insert(planned.name.clone(), planned.places.clone());
             }
             let launched = plan::bodies([&planned]);
             let is_its = |module: &artifact::Module| {

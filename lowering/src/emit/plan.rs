@@ -13,13 +13,14 @@ use qd_dialects::{
     ir::{self, Block, Key, Op, OpExt, Value, ValueExt, operations},
     melior,
     ops::{self, algo, grid},
+    report,
 };
 
-use super::{Setting, effects::Effects};
+use super::{Setting, effects::Effects, fallible};
 use crate::convert::descriptor;
 use std::{
-    cell::Cell,
-    collections::{BTreeSet, HashMap, HashSet},
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
 };
 
 /// A kernel, and how it is run.
@@ -31,6 +32,8 @@ pub struct Planned {
     pub steps: Vec<Step>,
     /// The assertions in what it launches, and where each is.
     pub sites: Vec<(Site, String)>,
+    /// Where the steps are that may have no value on the host, by their id.
+    pub places: BTreeMap<u64, String>,
 }
 
 /// What launches of a body are.
@@ -82,6 +85,7 @@ pub fn plan<'c>(
             controls: controls(op),
             sites: Sites::of(op)?,
             numbered: Cell::new(0),
+            places: RefCell::default(),
         };
         Ok(Planned {
             name,
@@ -89,6 +93,7 @@ pub fn plan<'c>(
             control: reader.controls.values().map(Words::end).max().unwrap_or(0),
             steps: reader.steps(op.body().expect("a kernel's body"))?,
             sites: reader.sites.all,
+            places: reader.places.into_inner(),
         })
     });
     planned.collect()
@@ -108,6 +113,8 @@ struct Reader<'k, 'c> {
     sites: Sites,
     /// How many of its steps have a number.
     numbered: Cell<u64>,
+    /// Where those are that may have no value on the host.
+    places: RefCell<BTreeMap<u64, String>>,
 }
 
 /// The order of the steps of one list. Launches name their dependencies; any other step is a
@@ -225,6 +232,11 @@ impl<'c> Reader<'_, 'c> {
                 None => order.barrier(id),
             };
             let kind = self.kind(op)?;
+            if fallible::may_fail(&kind)
+                && let Some(span) = report::span_of(op.location())
+            {
+                self.places.borrow_mut().insert(id, span.to_string());
+            }
             steps.push(Step { id, after, kind });
         }
         Ok(steps)

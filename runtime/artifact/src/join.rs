@@ -59,12 +59,7 @@ impl Artifact {
                 }
             }
             for origins in part.origins {
-                for (feature, reason) in origins.reasons {
-                    all.origins[0].reasons.entry(feature).or_insert(reason);
-                }
-                for (kernel, places) in origins.sites {
-                    all.origins[0].sites.entry(kernel).or_insert(places);
-                }
+                all.origins[0].add(origins);
             }
         }
         all

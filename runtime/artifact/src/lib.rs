@@ -40,7 +40,7 @@ pub struct Artifact {
     pub kernels: Vec<Kernel>,
     /// Code for the devices.
     pub modules: Vec<Module>,
-    /// For each target the source locations of requirements, unless they have been removed.
+    /// For each target where in the source things are, unless that has been removed.
     /// They are for messages: execution does not depend on them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub origins: Vec<Origins>,
@@ -55,6 +55,35 @@ pub struct Origins {
     /// Where the sites of each kernel's plan are, such as `k.mlir:3:4`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sites: BTreeMap<String, Vec<String>>,
+    /// Where the steps of each kernel's plan are that may have no value on the host, by their id.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub steps: BTreeMap<String, BTreeMap<u64, String>>,
+}
+
+impl Origins {
+    /// Everything that names a place.
+    pub fn places(&mut self) -> impl Iterator<Item = &mut String> {
+        let sites = self.sites.values_mut().flatten();
+        let steps = self.steps.values_mut().flat_map(BTreeMap::values_mut);
+        self.reasons.values_mut().chain(sites).chain(steps)
+    }
+
+    /// Whether it names none.
+    pub fn is_empty(&self) -> bool {
+        self.reasons.is_empty() && self.sites.is_empty() && self.steps.is_empty()
+    }
+
+    /// Adds what another has of things that this one has nothing of.
+    pub fn add(&mut self, other: Origins) {
+        fn add<V>(all: &mut BTreeMap<String, V>, more: BTreeMap<String, V>) {
+            for (name, value) in more {
+                all.entry(name).or_insert(value);
+            }
+        }
+        add(&mut self.reasons, other.reasons);
+        add(&mut self.sites, other.sites);
+        add(&mut self.steps, other.steps);
+    }
 }
 
 impl Artifact {

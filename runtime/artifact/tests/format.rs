@@ -174,6 +174,7 @@ fn everything() -> Artifact {
                     vec!["k.mlir:5:6".into(), "k.mlir:7:6".into()],
                 )]
                 .into(),
+                steps: [("kernel".into(), [(3, "k.mlir:9:6".into())].into())].into(),
             },
             Origins::default(),
         ],

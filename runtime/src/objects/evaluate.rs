@@ -16,7 +16,7 @@ use qd_artifact::{
 };
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
 
@@ -83,6 +83,7 @@ impl Evaluated {
             called: &planned.kernel.name,
             noting: loaded.noting(&planned.kernel.name, planned)?,
             preferred: planned.preferred,
+            places: loaded.places(planned),
         };
         let ops = std::mem::take(&mut self.shape.ops);
         let begin = ops.len();
@@ -155,6 +156,8 @@ struct Frame<'a> {
     noting: Noting,
     /// The variant that its dispatches run where it is eligible.
     preferred: Option<&'a str>,
+    /// Where in the source its steps are, as far as that is known.
+    places: Option<&'a BTreeMap<u64, String>>,
 }
 
 impl Values for Frame<'_> {
@@ -175,6 +178,19 @@ impl Frame<'_> {
     fn evaluate(&self, expr: &Expr, what: &str) -> Result<u64, Error> {
         expr.evaluate(self)
             .map_err(|e| Error::evaluate(self.kernel, what, e))
+    }
+
+    /// An error of a step, with its place.
+    fn located(&self, step: &Step, error: Error) -> Error {
+        let place = self.places.and_then(|places| places.get(&step.id));
+        match (place, error) {
+            // That of a step within is nearer.
+            (_, error @ Error::At { .. }) | (None, error) => error,
+            (Some(place), error) => Error::At {
+                place: place.clone(),
+                error: error.into(),
+            },
+        }
     }
 
     /// The memory behind a reference; `step` is for messages.
@@ -199,7 +215,7 @@ impl Frame<'_> {
                 rows: shape.first().copied(),
             });
         };
-        let offset = self.index(&view.offset_bytes, step, "offset of a view")?;
+        let offset = self.index(&view.offset_bytes, step, "offset of a view in bytes")?;
         let length = view.length.as_ref();
         let length = length.map(|length| self.index(length, step, "length of a view"));
         let length = length.transpose()?;
@@ -388,12 +404,16 @@ impl List<'_> {
                     arguments,
                 } => {
                     let variants = (&variants[..], &arguments[..]);
-                    let (ends, does) = self.dispatch(frame, step, variants, after)?;
+                    let (ends, does) = self
+                        .dispatch(frame, step, variants, after)
+                        .map_err(|error| frame.located(step, error))?;
                     is_any |= does;
                     ("dispatch", ends, Some(OpKind::Join))
                 }
                 kind => {
-                    let (name, does, kind) = self.kind(frame, kind)?;
+                    let (name, does, kind) = self
+                        .kind(frame, kind)
+                        .map_err(|error| frame.located(step, error))?;
                     is_any |= does;
                     (name, after, kind)
                 }
@@ -524,6 +544,7 @@ impl List<'_> {
                 called: frame.called,
                 noting: self.loaded.noting(frame.called, planned)?,
                 preferred: frame.preferred,
+                places: self.loaded.places(planned),
             };
             self.evaluated.choices.push(choice);
             let begin = self.ops.len();

@@ -17,7 +17,7 @@ use crate::{
 };
 use qd_artifact::Artifact;
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
 };
@@ -172,6 +172,11 @@ impl Loaded {
         let places = places.map(Vec::as_slice);
         let variant = (kernel.name != called).then_some(&*kernel.name);
         self.device.0.noting(called, variant, &plan.sites, places)
+    }
+
+    /// Where in the source the steps of a kernel's plan are, as far as that is known.
+    pub fn places(&self, planned: Planned<'_>) -> Option<&BTreeMap<u64, String>> {
+        self.program().origins()?.steps.get(&planned.kernel.name)
     }
 
     pub fn program(&self) -> Program<'_> {
