@@ -270,6 +270,14 @@ impl Error {
         }
     }
 
+    /// What is wrong, whether or not it is known where.
+    pub fn without_place(&self) -> &Self {
+        match self {
+            Self::At { error, .. } => error.without_place(),
+            error => error,
+        }
+    }
+
     pub(crate) fn evaluate(kernel: &Kernel, what: &str, source: EvalError) -> Self {
         Error::Evaluate {
             kernel: kernel.name.clone(),

@@ -114,7 +114,7 @@ impl From<qd_runtime::Error> for Failure {
             },
             error => error,
         };
-        let status = match &error {
+        let status = match error.without_place() {
             NoDriver { .. } | Device(_) | Thread(_) => QD_ERROR_DEVICE,
             OtherTarget { .. }
             | MissingFeatures { .. }
@@ -127,6 +127,7 @@ impl From<qd_runtime::Error> for Failure {
             ArgumentCount { .. }
             | ArgumentType { .. }
             | TooShort { .. }
+            | Negative { .. }
             | OutOfBounds { .. }
             | Evaluate { .. }
             | Misaligned { .. }

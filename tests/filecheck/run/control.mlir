@@ -39,7 +39,7 @@ qd.grid.kernel @count_down(%flag: memref<i32> {qd.name = "flag"}, %steps: memref
 // The first variant that is eligible runs: all of a long buffer is filled, and all but the last element of a short one.
 // SHORT: a = [7, 7, 0]
 // LONG: a = [7, 7, 7, 7]
-// NONE: qd-run: kernel 'fill_by_length': none of the variants fill_all, fill_but_last is eligible
+// NONE: qd-run: kernel 'fill_by_length': none of the variants fill_all, fill_but_last is eligible, at {{.*}}control.mlir:[[#@LINE+2]]:3
 qd.grid.kernel @fill_by_length(%a: memref<?xi32> {qd.name = "a"}, %value: i32 {qd.name = "value"}) {
   qd.grid.dispatch(%a, %value : memref<?xi32>, i32) {
     qd.grid.variant @fill_all when {

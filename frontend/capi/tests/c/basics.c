@@ -59,6 +59,27 @@ static void prints(void) {
   close_machine(on);
 }
 
+/* What the host computes for a launch: the status says what is wrong, and the message where. */
+static void steps(void) {
+  Machine on = machine("qd.grid.kernel @k(%x: memref<?xi32> {qd.name = \"x\"}, %n: index {qd.name = \"n\"}) {\n"
+                       "  %zero = arith.constant 0 : index\n"
+                       "  %six = arith.constant 6 : i32\n"
+                       "  qd.grid.fill %x[%zero to %n] = %six : memref<?xi32>\n"
+                       "}\n");
+  int32_t values[2] = {0};
+  qd_buffer *x = buffer_of(on.stream, QD_I32, values, 2);
+  qd_kernel *kernel;
+  QD(qd_kernel_get(on.executable, "k", &kernel));
+  qd_arg arguments[2] = {qd_array(x), qd_i64(3)};
+  FAILS(QD_ERROR_ARGUMENT, "has 8, at test.mlir:4:3", qd_launch(kernel, on.stream, arguments, 2, NULL));
+  arguments[1] = qd_i64(-3);
+  FAILS(QD_ERROR_ARGUMENT, "negative upper bound, -3, at test.mlir:4:3",
+        qd_launch(kernel, on.stream, arguments, 2, NULL));
+  QD(qd_kernel_free(kernel));
+  QD(qd_buffer_free(x));
+  close_machine(on);
+}
+
 static void launches(void) {
   Machine on = machine(ADD);
   qd_kernel *add;
@@ -205,6 +226,7 @@ int main(int count, char **words) {
   versions();
   devices();
   launches();
+  steps();
   prints();
   artifacts(words[1]);
   diagnostics();
