@@ -126,9 +126,9 @@ def Algo_ReduceOp : Algo_Combine<"reduce", "Total", (ins Qd_Totals:$outputs),
   same bits in any case. The tree is of *runs* of consecutive elements, *groups* of
   32 consecutive runs, *tiles* of 8 groups, and *bands* of 32 consecutive tiles:
 
-  | bytes of an element | 1–4 | 5–8 | 9–12 | 13–16 | more |
-  |---|---:|---:|---:|---:|---:|
-  | elements of a run | 31 | 23 | 17 | 9 | 5 |
+  | bytes of an element | 1–4 | 5–8 | 9–12 | 13–20 | 21–24 | 25–28 | more |
+  |---|---:|---:|---:|---:|---:|---:|---:|
+  | elements of a run | 31 | 23 | 17 | 11 | 9 | 7 | 5 |
 
   An element is the K scalars of an index, for `reduce_by_key` its key and value; a
   scalar of less than 4 bytes counts as 4.

@@ -46,14 +46,16 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// For elements that hold scalars of these types. A tile and its runs fit 64 KiB of
-    /// shared memory.
+    /// For elements that hold scalars of these types. A tile of the look-back, which has at most 32 bytes an
+    /// element, and its runs fit 64 KiB of shared memory; from 17 bytes on no more elements do.
     pub fn of(types: &[Type]) -> Self {
         let items = match bytes(types) {
             ..=4 => 31,
             5..=8 => 23,
             9..=12 => 17,
-            13..=16 => 9,
+            13..=20 => 11,
+            21..=24 => 9,
+            25..=28 => 7,
             _ => 5,
         };
         Self { items }

@@ -178,19 +178,23 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
             })
         };
         let run = b.thread_id();
-        let sum = if !combiner.is_commutative() {
-            let first = start + run * items;
-            fold(first, (first + items).min(end), 1)
-        } else if unrolled {
-            let all_at_once = || {
-                let each = 0..items;
-                let loaded: Vec<_> = each.map(|item| load(start + run + item * RUNS)).collect();
-                let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
-                loaded.iter().fold(nothing(), combine)
-            };
-            b.if_else(full, all_at_once, || fold(start + run, end, RUNS))
-        } else {
-            fold(start + run, end, RUNS)
+        let (first, end, step) = match combiner.is_commutative() {
+            true => (start + run, end, RUNS),
+            false => {
+                let first = start + run * items;
+                (first, (first + items).min(end), 1)
+            }
+        };
+        let sum = match unrolled {
+            true => {
+                let all_at_once = || {
+                    let loaded: Vec<_> = (0..items).map(|item| load(first + item * step)).collect();
+                    let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
+                    loaded.iter().fold(nothing(), combine)
+                };
+                b.if_else(full, all_at_once, || fold(first, end, step))
+            }
+            false => fold(first, end, step),
         };
         runs.combine(&sum);
     }
