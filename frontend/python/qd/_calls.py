@@ -347,7 +347,9 @@ class Calls(Atomics):
         return [each.id for each in given if isinstance(each, ast.Name)]
 
     def in_part_assigned_by(self, node):
-        """The names of which a node may assign members, if they are tuples: what is atomic does."""
+        """The names of which a node may assign members, if they are tuples: a target is one, and what is atomic does."""
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, ast.Store):
+            return [node.value.id] if isinstance(node.value, ast.Name) else []
         callee = self.callee(node) if isinstance(node, ast.Call) else None
         if not isinstance(callee, Operation) or callee.name not in ATOMICS:
             return []
@@ -443,7 +445,11 @@ class Calls(Atomics):
         if isinstance(callee, DataType):
             if is_number(given) and not isinstance(given, bool):
                 return self.literal(node, given, callee)
-        return self.cast(node, self.lift(argument, given), self.signature.scalar(callee))
+        return self._cast_members(node, argument, given, self.signature.scalar(callee))
+
+    def _cast_members(self, node, argument, given, dtype):
+        """A cast of what an argument is, by members of a vector of indices."""
+        return self.by_members(node, lambda each: self.cast(node, self.lift(argument, each), dtype), given)
 
     def cast(self, node, value, dtype):
         is_host = value.is_host and not dtype.is_real and dtype.name != "u1"
@@ -602,7 +608,7 @@ class Calls(Atomics):
             def extreme(a, b):
                 return self.binary(node, operation.name, self.lift(first, a), self.lift(place, b), on_host=True)
 
-            result = self.by_members(node, result, value, extreme)
+            result = self.by_members(node, extreme, result, value)
         return result
 
     def _of_indices(self, node, method):
@@ -624,17 +630,25 @@ class Calls(Atomics):
             return self._volatile_load(node)
         arguments = self._arguments(node, operation.parameters)
         if operation.dtype_last:
-            value, dtype = self.value(arguments[0]), self.signature.scalar(self.expression(arguments[1]))
+            given, dtype = self.expression(arguments[0]), self.signature.scalar(self.expression(arguments[1]))
             if dtype is None:
                 raise self.error(QuadrantsTypeError, arguments[1], "a type is expected")
             if operation is BIT_CAST:
+                value = self.lift(arguments[0], given)
                 return self.made(node, "bit_cast", value.number, dtype.name, is_pure=value.is_pure)
-            return self.cast(node, value, dtype)
+            return self._cast_members(node, arguments[0], given, dtype)
         # In the order of the program, which that of keywords may not be.
-        computed = {each: self.value(each) for each in sorted(arguments, key=lambda node: (node.lineno, node.col_offset))}
-        values = [computed[argument] for argument in arguments]
+        in_order = sorted(arguments, key=lambda node: (node.lineno, node.col_offset))
         if operation is SELECT:
-            return self.made(node, "select", *(value.number for value in values), is_pure=all(value.is_pure for value in values))
+            computed = {each: self.operand(each) for each in in_order}
+            return self.by_members(node, lambda *given: self._selected(node, arguments, given), *(computed[each] for each in arguments))
+        computed = {each: self.value(each) for each in in_order}
+        values = [computed[argument] for argument in arguments]
         if len(values) == 1:
             return self.operated_alone(node, operation.name, *values)
         return self.operated(node, operation.name, *values)
+
+    def _selected(self, node, arguments, given):
+        """One of two scalars."""
+        values = [self.lift(argument, each) for argument, each in zip(arguments, given)]
+        return self.made(node, "select", *(value.number for value in values), is_pure=all(value.is_pure for value in values))

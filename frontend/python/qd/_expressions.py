@@ -9,7 +9,7 @@ from qd import _core
 from qd._checks import Check
 from qd._dtypes import BY_NAME
 from qd._functions import Bundle, Frame, Getter, static
-from qd._indices import Indices, paired
+from qd._indices import Indices, by_member
 from qd._limits import Host
 from qd._storage import Field, Ndarray
 from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable, leaves, plain
@@ -416,22 +416,22 @@ class Expressions:
     def on_BinOp(self, node):
         a, b = self.operand(node.left), self.operand(node.right)
         name = _BINARY.get(type(node.op), type(node.op).__name__)
-        return self.by_members(node, a, b, lambda a, b: self.of_scalars(node, name, a, b))
+        return self.by_members(node, lambda a, b: self.of_scalars(node, name, a, b), a, b)
 
     def operand(self, node):
         """What an operand is. A list that is written out has values for a vector of indices, as a tuple has."""
         return self.on_Tuple(node) if isinstance(node, ast.List) else self.expression(node)
 
-    def by_members(self, node, a, b, compute):
-        """What is computed of two operands; where one is a vector of indices, of each of its members."""
-        if not isinstance(a, Indices) and not isinstance(b, Indices):
-            return compute(a, b)
+    def by_members(self, node, compute, *operands):
+        """What is computed of operands; where one is a vector of indices, of each of its members."""
+        if not any(isinstance(each, Indices) for each in operands):
+            return compute(*operands)
         try:
-            pairs = paired(a, b)
+            rows = by_member(*operands)
         except ValueError as error:
             message = str(error)
         else:
-            made = Indices(compute(*pair) for pair in pairs)
+            made = Indices(compute(*row) for row in rows)
             if any(each.dtype.is_real if isinstance(each, Value) else isinstance(plain(each), float) for each in made):
                 raise self.later(node, "a vector of reals")
             return made
@@ -496,7 +496,7 @@ class Expressions:
         def compared(a, b):
             return self.binary(node, _COMPARE[type(ops[0])], self.lift(operands[0], a), self.lift(operands[1], b))
 
-        first = self.by_members(node, left, right, compared)
+        first = self.by_members(node, compared, left, right)
         if len(ops) == 1:
             return first
 
@@ -505,7 +505,7 @@ class Expressions:
 
         if isinstance(first, Indices):
             # All are computed: what does not matter for one member may for another.
-            return self.by_members(node, first, rest(), lambda a, b: self.binary(node, "&", a, b))
+            return self.by_members(node, lambda a, b: self.binary(node, "&", a, b), first, rest())
         return self.logic(node, "and", first, rest)
 
     def on_BoolOp(self, node):

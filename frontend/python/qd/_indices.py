@@ -10,10 +10,18 @@ def _named(count):
     return f"a vector of {count} {'index' if count == 1 else 'indices'}"
 
 
-def paired(a, b):
-    """The operands of each member, where one of two operands is a vector of indices, and the other has as many values, or is one for all."""
-    count = len(a if isinstance(a, Indices) else b)
-    rows = [each if isinstance(each, (tuple, list)) else (each,) * count for each in (a, b)]
+def places(vector, name):
+    """The numbers of the members that a name is of."""
+    for names in _NAMES:
+        if 0 < len(name) <= len(names) and all(each in names[: len(vector)] for each in name):
+            return [names.index(each) for each in name]
+    raise AttributeError(f"{_named(len(vector))} has no '{name}'")
+
+
+def by_member(*operands):
+    """The operands of each member, where one of them is a vector of indices, and each other has as many values, or is one for all."""
+    count = len(next(each for each in operands if isinstance(each, Indices)))
+    rows = [each if isinstance(each, (tuple, list)) else (each,) * count for each in operands]
     for row in rows:
         if len(row) != count:
             raise ValueError(f"{_named(count)} computes with a scalar, or as many values, and not {len(row)}")
@@ -27,11 +35,8 @@ class Indices(tuple):
     __slots__ = ()
 
     def __getattr__(self, name):
-        for names in _NAMES:
-            if 0 < len(name) <= len(names) and all(each in names[: len(self)] for each in name):
-                members = Indices(self[names.index(each)] for each in name)
-                return members if len(name) > 1 else members[0]
-        raise AttributeError(f"{_named(len(self))} has no '{name}'")
+        members = Indices(self[each] for each in places(self, name))
+        return members if len(name) > 1 else members[0]
 
     def __getitem__(self, key):
         members = super().__getitem__(key)
@@ -53,8 +58,8 @@ class Indices(tuple):
 def _define(name):
     """Defines an operator from both sides."""
     operate = getattr(operator, f"__{name}__")
-    setattr(Indices, f"__{name}__", lambda self, other: Indices(operate(*pair) for pair in paired(self, other)))
-    setattr(Indices, f"__r{name}__", lambda self, other: Indices(operate(*pair) for pair in paired(other, self)))
+    setattr(Indices, f"__{name}__", lambda self, other: Indices(operate(*pair) for pair in by_member(self, other)))
+    setattr(Indices, f"__r{name}__", lambda self, other: Indices(operate(*pair) for pair in by_member(other, self)))
 
 
 for _name in "add sub mul floordiv mod and or xor lshift rshift".split():

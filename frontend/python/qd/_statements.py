@@ -5,7 +5,7 @@ import ast
 from qd._calls import Calls
 from qd._expressions import _BINARY, MISSING
 from qd._functions import loop_config
-from qd._indices import Indices
+from qd._indices import Indices, places
 from qd._operations import ASSIGNING
 from qd._storage import Field
 from qd._values import Array, Spanning, Value, Variable, is_number, is_tuple, is_variable, leaves
@@ -134,6 +134,8 @@ class Statements(Calls):
                 self.assign(each, one, node)
         elif isinstance(target, ast.Name):
             self._assign_name(target, value, node)
+        elif (member := self._member(target)) is not None:
+            self.write(target, member, self.lift(node, value))
         elif isinstance(target, ast.Subscript):
             array = self._array(target)
             index = self.index(target, array)
@@ -141,6 +143,29 @@ class Statements(Calls):
             self.ask(target, "store", array.number, index.number, value.number)
         else:
             raise self.later(target, "an assignment to this")
+
+    def _member(self, target):
+        """The variable that a member of a vector of indices is; none of another target."""
+        known = self.lookup(target.value.id) if isinstance(getattr(target, "value", None), ast.Name) else None
+        if not isinstance(known, Indices) or not is_variable(known):
+            return None
+        if isinstance(target, ast.Attribute):
+            # What it has not is an error of reading it, too.
+            self.expression(target)
+            if len(target.attr) > 1:
+                raise self.later(target, "an assignment to several members of a vector of indices")
+            (place,) = places(known, target.attr)
+        else:
+            place = self.expression(target.slice)
+            if isinstance(place, Value):
+                raise self.later(target.slice, "a member of a vector of indices by a number that is computed")
+            if not isinstance(place, int) or not -len(known) <= place < len(known):
+                raise self.error(QuadrantsTypeError, target.slice, f"a member of a vector of {len(known)} indices is one of 0 to {len(known) - 1}")
+        variable = known[place]
+        if isinstance(variable, Variable):
+            # One of another task is an error.
+            self._variable(target.value, variable)
+        return variable
 
     def _array(self, target):
         array = self.expression(target.value)
@@ -295,6 +320,13 @@ class Statements(Calls):
             new = self.operated(node, name, old, self.value(node.value))
             self.write(node.target, known, new)
             return
+        if (member := self._member(node.target)) is not None:
+            if isinstance(member, Spanning) and name in ASSIGNING:
+                self.atomic(node, name, member, self.value(node.value))
+                return
+            old = self.read(node.target, member)
+            self.write(node.target, member, self.operated(node, name, old, self.value(node.value)))
+            return
         if not isinstance(node.target, ast.Subscript):
             raise self.later(node.target, "an assignment to this")
         array = self._array(node.target)
@@ -312,10 +344,10 @@ class Statements(Calls):
         """`+=` and the like of a vector of indices, which is that of each of its variables."""
         if isinstance(known[0], Spanning) and name in ASSIGNING:
             given = self.operand(node.value)
-            self.by_members(node, known, given, lambda variable, each: self.atomic(node, name, variable, self.lift(node.value, each)))
+            self.by_members(node, lambda variable, each: self.atomic(node, name, variable, self.lift(node.value, each)), known, given)
             return
         old, given = self.expression(node.target), self.operand(node.value)
-        new = self.by_members(node, old, given, lambda a, b: self.operated(node, name, a, self.lift(node.value, b)))
+        new = self.by_members(node, lambda a, b: self.operated(node, name, a, self.lift(node.value, b)), old, given)
         self._assign_tuple(node.target, known, new, node.value)
 
     def do_If(self, node):

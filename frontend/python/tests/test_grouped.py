@@ -267,6 +267,63 @@ def test_vectors_of_several_tasks():
         assert out[i, j] == x * 1000000 + y * 1000 + x + y - 5 - 10 - 2
 
 
+def test_members_are_assigned():
+    @qd.func
+    def doubled(J):
+        """Of a copy: the caller's stay what they are."""
+        J.x *= 2
+        J[1] = J[1] * 2
+        return J
+
+    @qd.kernel
+    def k(a: qd.types.NDArray[qd.i32, 1], out: qd.types.NDArray[qd.i32, 2], sums: qd.types.NDArray[qd.i32, 1]):
+        for I in qd.grouped(out):
+            J = I
+            J.x = J.y * 10
+            J[-1] += 5
+            for step in range(3):
+                J.g *= 2
+                if J[0] > 5:
+                    J[0] -= step
+            K = doubled(I)
+            out[I] = J.x * 1000 + J.y + (K - I).sum() * 100000
+        for J in qd.static(qd.grouped(qd.ndrange(1, (1, 2)))):
+            K = J
+            for i in a:
+                K[1] += a[i]
+            K.x = 7
+            for i in range(1):
+                sums[i] = K.x * 1000 + K.y
+
+    a, out, sums = np.arange(10, dtype=np.int32), np.zeros((3, 4), np.int32), np.zeros(1, np.int32)
+    k(a, out, sums)
+    for i, j in np.ndindex(out.shape):
+        x = j * 10
+        for step in range(3):
+            x -= step * (x > 5)
+        assert out[i, j] == x * 1000 + (j + 5) * 8 + (i + j) * 100000
+    assert sums[0] == 7046
+
+
+def test_casts_and_choices_by_members():
+    @qd.kernel
+    def k(out: qd.types.NDArray[qd.i64, 2], at: qd.types.NDArray[qd.i32, 2]):
+        for I in qd.grouped(out):
+            J = qd.select(I < (1, 2), I + 1, -1)
+            K = qd.cast(I, qd.i64) * qd.i64(2**33) + qd.i64(J)
+            out[I] = K.x + K.y
+            # One condition for all members.
+            at[qd.select(I.x > I.y, I, [0, 0])] += 1
+
+    out, at = np.zeros((3, 4), np.int64), np.zeros((3, 4), np.int32)
+    k(out, at)
+    counts = np.zeros_like(at)
+    for i, j in np.ndindex(out.shape):
+        assert out[i, j] == (i + j) * 2**33 + (i + 1 if i < 1 else -1) + (j + 1 if j < 2 else -1)
+        counts[(i, j) if i > j else (0, 0)] += 1
+    np.testing.assert_array_equal(at, counts)
+
+
 def test_vectors_of_fewer_dimensions():
     c = qd.field(qd.i32, shape=())
 
@@ -332,7 +389,14 @@ def test_python_computes_with_vectors():
         ("for I in qd.grouped(a):\n        a[I] = a + I", "an array is no scalar: it wants an index", "a"),
         ("for I in qd.grouped(a):\n        if I == 0:\n            a[I] = 1", "a vector of indices is no scalar: it wants an index", "I == 0"),
         ("for I in qd.grouped(a):\n        a[I] = all(0 <= I < (n, n, n))", "a vector of 2 indices computes with a scalar, or as many values, and not 3", "0 <= I < (n, n, n)"),
-        ("for I in qd.grouped(a):\n        I[0] = 1", "elements of a tuple are not assigned: assign all of it", "I[0]"),
+        ("for I in qd.grouped(a):\n        J = (1, n)\n        J[0] = 1", "elements of a tuple are not assigned: assign all of it", "J[0]"),
+        ("for I in qd.grouped(a):\n        I[2] = 1", "a member of a vector of 2 indices is one of 0 to 1", "2"),
+        ("for I in qd.grouped(a):\n        I[n] = 1", "a member of a vector of indices by a number that is computed isn't there yet", "n"),
+        ("for I in qd.grouped(a):\n        I.z += 1", "a vector of 2 indices has no 'z'", "I.z"),
+        ("for I in qd.grouped(a):\n        I.yx = 1", "an assignment to several members of a vector of indices isn't there yet", "I.yx"),
+        ("for I in qd.grouped(a):\n        I.x = I", "a vector of indices is no scalar: it wants an index", "I"),
+        ("for I in qd.grouped(a):\n        a[qd.select(I > 0, I, (1, 2, 3))] = 1", "a vector of 2 indices computes with a scalar, or as many values, and not 3", "qd.select(I > 0, I, (1, 2, 3))"),
+        ("for I in qd.grouped(a):\n        a[qd.cast(I, qd.f32)] = 1", "a vector of reals isn't there yet", "qd.cast(I, qd.f32)"),
         ("for I in qd.grouped(a):\n        a[I[0]] = 1", "an array of 2 dimensions takes as many indices, and not 1", "a[I[0]]"),
         ("for I in qd.grouped(a):\n        a[I, 0] = 1", "an array of 2 dimensions takes as many indices, and not 3", "a[I, 0]"),
         ("for I in qd.grouped(qd.ndrange(n, 1.5)):\n        a[I] = 1", "a bound is an integer", "1.5"),
