@@ -90,7 +90,7 @@ pub fn run(table: &Table<'_>, wanted: impl Fn(&str) -> bool) -> anyhow::Result<(
         );
     }
     println!(
-        "{:<16} {:<4} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}{}",
+        "{:<16} {:<5} {:>4} {:>8} {:>11} {:>11} {:>11} {:>7}{}",
         "row",
         "type",
         "log2",
@@ -141,7 +141,7 @@ fn row(
     let floor = peers.bandwidth().map(|b| prepared.bytes / b * 1e6);
     let ratio = peer.map_or("-".into(), |peer| format!("{:.2}", peer / ours));
     println!(
-        "{:<16} {:<4} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}  {tuning}",
+        "{:<16} {:<5} {log2:>4} {:>8} {ours:>11.1} {:>11} {:>11} {ratio:>7}  {tuning}",
         case.algorithm,
         case.element,
         launches,
