@@ -367,7 +367,7 @@ fn views() {
         refused(
             VIEWS,
             data(100, from, 3, 0),
-            &["has a negative ", " of a view, -"],
+            &["has a negative ", " of a view", ", at <source>:8:3"],
         );
     }
     for (column, numbers) in [
