@@ -31,9 +31,17 @@ pub(super) const GROUPS: i64 = RUNS / GROUP;
 /// Tiles of a band.
 pub(super) const BAND: i64 = GROUP;
 
-/// Values that are loaded together, which hides the latency of shared memory: few where
-/// each takes a copy of the combiner's code.
+/// Values that are loaded together, which hides the latency of memory: few where each takes a copy of
+/// the combiner's code.
 const TOGETHER: i64 = 4;
+
+/// How many of `count` values are loaded together.
+pub(super) fn together(combiner: &Combiner, count: i64) -> i64 {
+    match combiner.as_kind() {
+        Some(_) => count,
+        None => TOGETHER.min(count),
+    }
+}
 
 /// Runs of a tile: one for each thread.
 pub(super) const RUNS: i64 = BLOCK;
@@ -151,10 +159,7 @@ impl<'a, 'b, 'c> Runs<'a, 'b, 'c> {
         b.sync();
         b.if_(group.lt(GROUPS), || {
             let first = group * (GROUP + 1);
-            let together = match self.combiner.as_kind() {
-                Some(_) => GROUP,
-                None => TOGETHER,
-            };
+            let together = together(self.combiner, GROUP);
             let nothing = self.combiner.exact_neutral(b);
             let [zero, end, step] = [0, GROUP, together].map(|number| b.index(number));
             let total = b.for_(zero, end, step, nothing, |nth, before| {

@@ -168,9 +168,13 @@ fn reductions_and_scans() {
     report("same bits");
 }
 
-/// Runs are shorter the larger an element is.
+/// Runs are shorter the larger an element is, which a target without devices shows as well as any: bodies of many
+/// scalars take long to compile.
 #[test]
 fn elements_of_each_size() {
+    if is_vulkan() {
+        return;
+    }
     for scalars in 1..=9 {
         let each = |text: &str| list(scalars, |i| text.replace('#', &i.to_string()));
         let sums: String = (0..scalars)

@@ -18,7 +18,7 @@
 use super::{Reduce, tiled::MOST_BYTES};
 use crate::{
     algorithms::{
-        fixed_order::{RUNS, Runs, Shape},
+        fixed_order::{RUNS, Runs, Shape, together},
         last_block::LastBlock,
         levels::{BLOCK, Levels},
         partials::Partials,
@@ -158,7 +158,7 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
     }
 
     /// Combines a tile of `count` elements. Run by all threads of the block. If it is
-    /// `unrolled`, all loads of a run are in flight at once.
+    /// `unrolled`, several loads of a run are in flight at once, of a kind's all.
     fn combine(
         &self,
         runs: &Runs<'_, 'b, 'c>,
@@ -187,12 +187,24 @@ impl<'b, 'c> FixedOrder<'_, 'b, 'c> {
         };
         let sum = match unrolled {
             true => {
-                let all_at_once = || {
-                    let loaded: Vec<_> = (0..items).map(|item| load(first + item * step)).collect();
+                let together = together(combiner, items);
+                let several = |first: V<'b, 'c>, count: i64, sum: Vec<V<'b, 'c>>| {
+                    let loaded: Vec<_> = (0..count).map(|item| load(first + item * step)).collect();
                     let combine = |sum: Vec<_>, value: &Vec<_>| combiner.apply(b, &sum, value);
-                    loaded.iter().fold(nothing(), combine)
+                    loaded.iter().fold(sum, combine)
                 };
-                b.if_else(full, all_at_once, || fold(first, end, step))
+                let all = || {
+                    if together == items {
+                        return several(first, items, nothing());
+                    }
+                    let rest = items % together;
+                    let [zero, end, by] = [0, items - rest, together].map(|number| b.index(number));
+                    let sum = b.for_(zero, end, by, nothing(), |item, sum| {
+                        several(first + item * step, together, sum)
+                    });
+                    several(first + (items - rest) * step, rest, sum)
+                };
+                b.if_else(full, all, || fold(first, end, step))
             }
             false => fold(first, end, step),
         };
