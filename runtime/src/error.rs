@@ -273,7 +273,7 @@ impl Error {
     /// What is wrong, whether or not it is known where.
     pub fn without_place(&self) -> &Self {
         match self {
-            Self::At { error, .. } => error.without_place(),
+            Self::At { error, .. } => error,
             error => error,
         }
     }

@@ -83,17 +83,8 @@ fn most(expr: &Expr) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::lengths::binary, *};
     use qd_artifact::{BufferRef, View};
-
-    fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
-        Expr::Binary {
-            operation,
-            width: 64,
-            left: left.into(),
-            right: right.into(),
-        }
-    }
 
     fn launch(blocks: Expr, argument: Operand) -> bool {
         may_fail(&StepKind::Launch {

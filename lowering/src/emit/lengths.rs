@@ -80,7 +80,8 @@ struct All {
     works_in: [bool; 2],
 }
 
-fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
+/// An operation on 64 bits.
+pub(super) fn binary(operation: Operation, left: Expr, right: Expr) -> Expr {
     Expr::Binary {
         operation,
         width: 64,

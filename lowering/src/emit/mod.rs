@@ -440,15 +440,14 @@ impl Converted<'_, '_> {
             needs.push(made.needs);
             origins.add(made.origins);
         }
-        let kernels = self.planned.into_iter().map(|planned| {
+        let kernels = self.planned.into_iter().map(|mut planned| {
             let (sites, places): (Vec<_>, Vec<_>) = planned.sites.iter().cloned().unzip();
             if !places.is_empty() {
                 origins.sites.insert(planned.name.clone(), places);
             }
-            if !planned.places.is_empty() {
-                origins
-                    .steps
-                    .insert(planned.name.clone(), planned.places.clone());
+            let places = std::mem::take(&mut planned.places);
+            if !places.is_empty() {
+                origins.steps.insert(planned.name.clone(), places);
             }
             let launched = plan::bodies([&planned]);
             let is_its = |module: &artifact::Module| {

@@ -104,17 +104,30 @@ fn kernel_by_key<T: Value>(values: usize, order: &str) -> String {
     )
 }
 
-fn reduce<T: Value, const VALUES: usize>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
-    let input = random::<T>(n);
+/// For each value its elements, room for `outs` results, and scratch; then the count.
+fn arguments<T: Value>(
+    on: &Stream,
+    values: usize,
+    input: &[T],
+    outs: usize,
+    scratch: u64,
+) -> anyhow::Result<Vec<Buffer>> {
     let mut arguments = Vec::new();
-    for _ in 0..VALUES {
+    for _ in 0..values {
         arguments.extend([
-            Buffer::from_slice(on, &input)?,
-            empty::<T>(on, 1)?,
-            slots::<T>(on, reduce_scratch_slots(n as u64, Some(DEPTH))?)?,
+            Buffer::from_slice(on, input)?,
+            empty::<T>(on, outs as u64)?,
+            slots::<T>(on, scratch)?,
         ]);
     }
-    arguments.push(count(on, n)?);
+    arguments.push(count(on, input.len())?);
+    Ok(arguments)
+}
+
+fn reduce<T: Value, const VALUES: usize>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
+    let input = random::<T>(n);
+    let scratch = reduce_scratch_slots(n as u64, Some(DEPTH))?;
+    let arguments = arguments(on, VALUES, &input, 1, scratch)?;
     let chunks = input.chunks(CHUNK);
     let expected = added(chunks.map(|chunk| added(chunk.iter().copied())));
     Ok(Prepared {
@@ -130,15 +143,8 @@ fn reduce<T: Value, const VALUES: usize>(n: usize, on: &Stream) -> anyhow::Resul
 
 fn scan<T: Value, const VALUES: usize>(n: usize, on: &Stream) -> anyhow::Result<Prepared> {
     let input = random::<T>(n);
-    let mut arguments = Vec::new();
-    for _ in 0..VALUES {
-        arguments.extend([
-            Buffer::from_slice(on, &input)?,
-            empty::<T>(on, n as u64)?,
-            slots::<T>(on, scan_scratch_slots(n as u64, Some(DEPTH))?)?,
-        ]);
-    }
-    arguments.push(count(on, n)?);
+    let scratch = scan_scratch_slots(n as u64, Some(DEPTH))?;
+    let arguments = arguments(on, VALUES, &input, n, scratch)?;
     Ok(Prepared {
         arguments,
         given: Vec::new(),
