@@ -62,7 +62,7 @@ fn is_shared() -> bool {
     TARGET.1.wave.is_some() && waves().len() > 1
 }
 
-/// Whether other runs have a part of what this one might have. Such a run may leave out half of what takes long to compile.
+/// Whether other runs have a part of what this one might have. Such a run may leave out some of what takes long to compile.
 pub fn takes_turns() -> bool {
     is_shared() || simulated::takes_turns()
 }
