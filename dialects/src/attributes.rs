@@ -248,6 +248,9 @@ pub const INTEGER_KINDS: [Kind; 9] = [
     Kind::Xor,
 ];
 
+/// The kinds of which a value that was combined with an integer can be had without it.
+pub const INVERTIBLE_KINDS: [Kind; 2] = [Kind::Add, Kind::Xor];
+
 /// Every kind and its spelling.
 pub const KINDS: [(Kind, &str); 11] = [
     (Kind::Add, "add"),

@@ -34,10 +34,15 @@ use melior::ir::{
     operation::OperationResult, r#type::MemRefType,
 };
 use mlir_sys as sys;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 
 /// A value: an operation's result or a block's argument.
 pub type Value<'c> = melior::ir::Value<'c, 'c>;
+
+/// Values of an operation: few have more, and a list is asked for often.
+pub type Values<'c> = SmallVec<[Value<'c>; 4]>;
+
 /// A region.
 pub type Region<'c> = RegionRef<'c, 'c>;
 /// The context that owns all types and attributes.
@@ -138,10 +143,10 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// All operands.
     #[track_caller]
-    fn operand_values(self) -> Vec<Value<'c>> {
+    fn operand_values(self) -> Values<'c> {
         let op = self.handle();
         let count = op.operand_count();
-        let mut all: Vec<Value<'c>> = Vec::with_capacity(count);
+        let mut all = Values::with_capacity(count);
         // A value is its handle.
         const { assert!(size_of::<Value<'_>>() == size_of::<sys::MlirValue>()) }
         // Safety: the operation is valid, and there is room for its operands, which are all written.
@@ -154,7 +159,7 @@ pub trait OpExt<'c>: Sized + Copy {
 
     /// All results.
     #[track_caller]
-    fn result_values(self) -> Vec<Value<'c>> {
+    fn result_values(self) -> Values<'c> {
         let op = self.handle().to_raw();
         // Safety: the operation is valid and has as many results.
         unsafe {

@@ -224,7 +224,7 @@ impl Pattern for LooksAfterwards {
     const ROOT: &'static str = "arith.addf";
     fn rewrite<'c>(op: Op<'c>, operands: &[Value<'c>], rewriter: &Rewriter<'c>) -> Rewritten {
         rewriter.replace(&operands[..1]);
-        assert_eq!(op.operand_values(), operands);
+        assert_eq!(op.operand_values()[..], *operands);
         rewriter.build("arith.negf", &operands[..1], &[rewriter_type(op)], &[]);
         Ok(())
     }

@@ -461,7 +461,7 @@ fn follows(sizes: &[Value<'_>], strides: &[Value<'_>]) -> bool {
         let made = stride.defining_op().filter(|op| op.is("arith.muli"));
         made.is_some_and(|op| {
             let by = op.operand_values();
-            by == of || (by[0] == of[1] && by[1] == of[0])
+            by[..] == of || (by[0] == of[1] && by[1] == of[0])
         })
     };
     is_one(*last)

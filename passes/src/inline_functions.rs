@@ -40,7 +40,7 @@ use qd_dialects::{
     clone::Mapping,
     diagnostic::{Diagnostic, Result},
     interfaces::Convergence,
-    ir::{InsertionPoint, Key, Op, OpExt, Value, arguments, operations},
+    ir::{InsertionPoint, Key, Op, OpExt, Values, arguments, operations},
     melior::ir::Location,
     ops::{grid, simt},
     pass::{NoOptions, Pass},
@@ -185,7 +185,7 @@ fn inline<'c>(call: Op<'c>, callee: Op<'c>) {
     for (argument, value) in arguments(body).into_iter().zip(call.operand_values()) {
         mapping.insert(argument, value);
     }
-    let mut results: Vec<Value<'c>> = Vec::new();
+    let mut results = Values::new();
     for op in operations(body) {
         if op.is("func.return") {
             results = op.operand_values();

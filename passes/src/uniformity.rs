@@ -31,7 +31,7 @@ pub use shape::Shape;
 
 use qd_dialects::{
     interfaces::Collective,
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments, block_key, operations},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, Values, arguments, block_key, operations},
     ops::simt,
 };
 use range::Range;
@@ -258,9 +258,9 @@ impl<'c> Uniformity<'c> {
 
     /// Walks a region of one block that is entered as `uniform` says, and
     /// returns what its terminator yields.
-    fn region(&mut self, op: Op<'c>, index: usize, uniform: [bool; 3]) -> Vec<Value<'c>> {
+    fn region(&mut self, op: Op<'c>, index: usize, uniform: [bool; 3]) -> Values<'c> {
         let Some(block) = op.region_block(index) else {
-            return Vec::new();
+            return Values::new();
         };
         let single = block.next_in_region().is_none();
         self.entered
@@ -385,7 +385,7 @@ impl<'c> Uniformity<'c> {
             self.fixpoint(&before, &operands, |this| {
                 let end = this.region(op, 0, uniform);
                 let Some((condition, values)) = end.split_first() else {
-                    return Vec::new();
+                    return Values::new();
                 };
                 let now = this.uniform(*condition);
                 uniform = std::array::from_fn(|s| uniform[s] && now[s]);
@@ -415,7 +415,7 @@ impl<'c> Uniformity<'c> {
         &mut self,
         carried: &[Value<'c>],
         initial: &[Value<'c>],
-        mut body: impl FnMut(&mut Self) -> Vec<Value<'c>>,
+        mut body: impl FnMut(&mut Self) -> Values<'c>,
     ) -> Vec<Fact> {
         let mut facts = self.facts(initial);
         for (fact, value) in facts.iter_mut().zip(carried) {

@@ -232,6 +232,16 @@ impl<'c> Combiner<'c> {
         }
     }
 
+    /// What was combined with `own`, an integer, without it; none where the kind is not
+    /// [invertible](attributes::INVERTIBLE_KINDS).
+    pub fn without<'b>(&self, combined: V<'b, 'c>, own: V<'b, 'c>) -> Option<V<'b, 'c>> {
+        match self.as_kind()? {
+            Kind::Add => Some(combined - own),
+            Kind::Xor => Some(combined ^ own),
+            _ => None,
+        }
+    }
+
     /// Builds an op of the given name that carries this combiner.
     pub fn build(
         &self,

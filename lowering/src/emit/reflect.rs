@@ -171,7 +171,7 @@ impl<'c> First<'_, 'c> {
                 let variants = op.body().map(operations).unwrap_or_default();
                 let variants = variants.into_iter().filter_map(grid::Variant::of);
                 let callees = variants.map(grid::Variant::callee).collect();
-                (callees, op.operand_values())
+                (callees, op.operand_values().into_vec())
             }
         };
         for name in callees {

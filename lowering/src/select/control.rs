@@ -6,7 +6,7 @@
 
 use qd_dialects::{
     interfaces::Collective,
-    ir::{Block, Key, Op, OpExt, Value, ValueExt, arguments},
+    ir::{Block, Key, Op, OpExt, Value, ValueExt, Values, arguments},
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 
@@ -60,7 +60,7 @@ fn blocks(op: Op<'_>) -> Vec<Block<'_>> {
 }
 
 /// What an op is given, and what its regions hand on.
-fn sources(op: Op<'_>) -> Vec<Value<'_>> {
+fn sources(op: Op<'_>) -> Values<'_> {
     let mut all = op.operand_values();
     if op.region_count() > 0 && Collective::of(op).is_none() {
         let ends = blocks(op)

@@ -26,7 +26,7 @@ const MOST_TRIES: usize = 1 << 14;
 const NEVER: u64 = u64::MAX;
 
 /// Classes, and the places of their ways.
-type Taken = SmallVec<[(usize, usize); 2]>;
+pub type Taken = SmallVec<[(usize, usize); 2]>;
 
 /// Places of open classes, ascending: bit `n` of an index says whether the `n`th is used.
 type Places = SmallVec<[u32; MOST_CLASSES + 2]>;

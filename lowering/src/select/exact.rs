@@ -9,7 +9,8 @@
 //! Graph Superoptimization, MLSys 2021): no solver, since few classes depend on one another at once; circles are looked for
 //! inside strongly connected components alone.
 
-use super::eliminate::Elimination;
+use super::eliminate::{Elimination, Taken};
+use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
 /// What a way needs at most with what is merged into it: a table of it is small.
@@ -66,7 +67,6 @@ fn solved(mut ways: Vec<Ways>, roots: &[usize], given: &[usize]) -> Option<Found
             of_class.truncate(1);
         }
     }
-    merge_into_users(&mut ways, roots, &components);
     let is_sure = simplified(&mut ways, roots, &components);
     let mut choice = given.to_vec();
     for (class, of_class) in ways.iter().enumerate() {
@@ -81,9 +81,15 @@ fn solved(mut ways: Vec<Ways>, roots: &[usize], given: &[usize]) -> Option<Found
     };
     let mut elimination = Elimination::new(&ways, &is_sure);
     let mut unsure = Vec::new();
+    let mut alike = Alike::new(ways.len());
     for group in groups(&ways, &is_sure, &components) {
         let parts = group.chunk_by(|one, other| components[*one] == components[*other]);
-        match elimination.cheapest(parts, |taken| !circles.have(taken)) {
+        let solve = || elimination.cheapest(parts, |taken| !circles.have(taken));
+        let taken = match alike.key(&group, &ways, &is_sure, &components) {
+            Some(key) => alike.solution(key, &group, solve),
+            None => solve(),
+        };
+        match taken {
             Some(taken) => {
                 for (class, way) in taken {
                     choice[class] = ways[class][way].number;
@@ -206,8 +212,13 @@ enum User {
 }
 
 /// Makes a class of one way part of the ways that need it, where these are of one class: it is used when that takes
-/// such a way. What was made part of others keeps its own way, which nothing needs.
-fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
+/// such a way. What was made part of others keeps its own way, which nothing needs. Returns whether there was one.
+fn merge_into_users(
+    ways: &mut [Ways],
+    roots: &[usize],
+    is_sure: &[bool],
+    components: &[usize],
+) -> bool {
     let mut users = vec![User::None; ways.len()];
     for (class, of_class) in ways.iter().enumerate() {
         for need in of_class.iter().flat_map(|way| &way.needs) {
@@ -219,16 +230,19 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
         }
     }
     roots.iter().for_each(|root| users[*root] = User::Several);
+    let mut changed = false;
     // Most classes stand after what they need, so that a chain becomes part of its end, by pieces.
     for class in 0..ways.len() {
         let (User::One(user), [only]) = (users[class], ways[class].as_slice()) else {
             continue;
         };
+        let is_sunk = is_sure[class] && !only.is_free();
         let is_long = |way: &Way| way.needs.len() + only.needs.len() > MOST_MERGED;
-        if components[class] == components[user] || ways[user].iter().any(is_long) {
+        if is_sunk || components[class] == components[user] || ways[user].iter().any(is_long) {
             continue;
         }
         let only = only.clone();
+        changed = true;
         for way in &mut ways[user] {
             if let Ok(at) = way.needs.binary_search(&class) {
                 way.needs.remove(at);
@@ -239,9 +253,11 @@ fn merge_into_users(ways: &mut [Ways], roots: &[usize], components: &[usize]) {
             }
         }
     }
+    changed
 }
 
-/// Drops ways that another of the class is never worse than. Returns which classes are sure, or cost nothing.
+/// Drops ways that another of the class is never worse than, and makes classes part of others, which shows more such ways.
+/// Returns which classes are sure, or cost nothing.
 fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<bool> {
     let is_free = |of_class: &Ways| matches!(of_class.as_slice(), [only] if only.is_free());
     let mut is_sure: Vec<bool> = ways.iter().map(is_free).collect();
@@ -264,8 +280,8 @@ fn simplified(ways: &mut [Ways], roots: &[usize], components: &[usize]) -> Vec<b
                 stack.extend(by_all);
             }
         }
+        let mut changed = merge_into_users(ways, roots, &is_sure, components);
         let whole = wholes(ways, &is_sure, components, &order);
-        let mut changed = false;
         for class in 0..ways.len() {
             if ways[class].len() < 2 {
                 continue;
@@ -376,6 +392,79 @@ fn groups(ways: &[Ways], is_sure: &[bool], components: &[usize]) -> Vec<Vec<usiz
     let sort = |group: &mut Vec<usize>| group.sort_unstable_by_key(by_component);
     groups.iter_mut().for_each(sort);
     groups
+}
+
+/// Solutions of groups by what they follow from, as bodies do the same for one value after another.
+struct Alike {
+    /// Of each class of the groups so far its place in its group.
+    places: Vec<usize>,
+    /// Classes by their places.
+    solutions: HashMap<Vec<u64>, Option<Taken>>,
+}
+
+impl Alike {
+    fn new(classes: usize) -> Self {
+        Self {
+            places: vec![0; classes],
+            solutions: HashMap::default(),
+        }
+    }
+
+    /// What the solution of a group follows from: of each way of each class what it costs and which classes of the group it
+    /// needs, of which none is sure, and every other one is. None where circles may matter, too.
+    fn key(
+        &mut self,
+        group: &[usize],
+        ways: &[Ways],
+        is_sure: &[bool],
+        components: &[usize],
+    ) -> Option<Vec<u64>> {
+        for (place, class) in group.iter().enumerate() {
+            self.places[*class] = place;
+        }
+        let mut key = Vec::with_capacity(8 * group.len());
+        for class in group {
+            key.push(ways[*class].len() as u64);
+            for way in &ways[*class] {
+                key.push(way.cost);
+                let count = key.len();
+                key.push(0);
+                for need in &way.needs {
+                    if components[*need] == components[*class] {
+                        return None;
+                    }
+                    // What is sure is there in any case.
+                    if !is_sure[*need] {
+                        key.push(self.places[*need] as u64);
+                    }
+                }
+                let needs = key.len() - count - 1;
+                key[count] = needs as u64;
+                // In the order of the group, whichever numbers the classes have.
+                key[count + 1..].sort_unstable();
+            }
+        }
+        Some(key)
+    }
+
+    /// The solution of a group with a key, which is made once.
+    fn solution(
+        &mut self,
+        key: Vec<u64>,
+        group: &[usize],
+        solve: impl FnOnce() -> Option<Taken>,
+    ) -> Option<Taken> {
+        let places = &self.places;
+        let solution = self.solutions.entry(key).or_insert_with(|| {
+            let mut taken = solve()?;
+            taken
+                .iter_mut()
+                .for_each(|(class, _)| *class = places[*class]);
+            Some(taken)
+        });
+        let taken = solution.as_ref()?.iter();
+        Some(taken.map(|(place, way)| (group[*place], *way)).collect())
+    }
 }
 
 /// Looks for circles in what is taken.

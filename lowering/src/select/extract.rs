@@ -23,7 +23,7 @@ use egg::{Id, Language};
 use qd_dialects::{
     attributes,
     diagnostic::Result,
-    ir::{Key, Op, OpExt, Value, ValueExt},
+    ir::{Key, Op, OpExt, Value, ValueExt, Values},
 };
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::SmallVec;
@@ -220,7 +220,7 @@ impl Problem {
         shapes.sort_by_key(|(_, at)| *at);
         // Values that no term uses have a place after the classes, without terms.
         let mut others: HashMap<Key, usize> = HashMap::default();
-        let mut all = |values: Vec<Value<'c>>| {
+        let mut all = |values: Values<'c>| {
             let of = |value: Value<'c>| match body.classes.get(&value.key()) {
                 Some(id) => place(*id),
                 None => *others.entry(value.key()).or_insert_with(|| {

@@ -12,7 +12,10 @@ use qd_dialects::{
     attributes::{self, Kind},
     builder::{Builder, Combiner},
     interfaces::Collective,
-    ir::{InsertionPoint, Op, OpExt, Value, ValueExt, arguments, bit_width, is_float, operations},
+    ir::{
+        InsertionPoint, Op, OpExt, Value, ValueExt, Values, arguments, bit_width, is_float,
+        operations,
+    },
     melior::ir::{Attribute, Type, ValueLike, attribute::ArrayAttribute},
     ops::{self, simt},
 };
@@ -56,7 +59,7 @@ fn equality(r#type: Type<'_>) -> Widening {
 fn widen(op: Op<'_>, count: usize, how: &dyn Fn(usize, Type<'_>) -> Widening) {
     // A vote's result is no value of the operand's.
     let results = match op.full_name() {
-        simt::AllEqual::NAME => Vec::new(),
+        simt::AllEqual::NAME => Values::new(),
         _ => op.result_values(),
     };
     for (i, operand) in op.operand_values().into_iter().enumerate().take(count) {

@@ -210,6 +210,23 @@ func.func private @exclusive_is_inclusive(%in: memref<?xi32>, %out: memref<?xi32
   return
 }
 
+// Of a predicate it is the bits of a mask, whatever scans there are.
+// CHECK-LABEL: func.func private @exclusive_of_a_predicate(
+// CHECK-NOT:     "exclusive-is-inclusive"
+// CHECK:         return
+func.func private @exclusive_of_a_predicate(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : i32
+  %t = qd.simt.block.thread_id
+  %x = memref.load %in[%t] : memref<?xi32>
+  %p = arith.cmpi slt, %x, %zero : i32
+  %one = arith.extui %p : i1 to i32
+  %a = qd.simt.inclusive_scan add %one : i32
+  %b = qd.simt.exclusive_scan add %one : i32
+  %r = arith.muli %a, %b : i32
+  memref.store %r, %out[%t] : memref<?xi32>
+  return
+}
+
 // Where inclusive scans are dear, one is the exclusive one, and the own value comes on top.
 // CHECK-LABEL: func.func private @inclusive_is_exclusive(
 // DEAR-LABEL:    func.func private @inclusive_is_exclusive(

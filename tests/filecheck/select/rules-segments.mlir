@@ -109,6 +109,28 @@ func.func private @segment_in_cluster_by_prefixes(%in: memref<?xi32>, %out: memr
   return
 }
 
+// Of a predicate a sum is the bits of a mask, whatever scans there are.
+// CHECK-LABEL: func.func private @segments_of_a_predicate(
+// CHECK-NOT:     {{"(segment-by-prefixes|segment-in-cluster-by-prefixes)"}}
+// CHECK:         return
+func.func private @segments_of_a_predicate(%in: memref<?xi32>, %out: memref<?xi32>) attributes {qd.threads = 64 : i64} {
+  %zero = arith.constant 0 : i32
+  %t = qd.simt.block.thread_id
+  %x = memref.load %in[%t] : memref<?xi32>
+  %h = arith.cmpi slt, %x, %zero : i32
+  %p = arith.cmpi sgt, %x, %zero : i32
+  %one = arith.extui %p : i1 to i32
+  %scan = qd.simt.inclusive_scan add %one : i32
+  %a = qd.simt.segmented_reduce add %one heads %h : i32
+  %scan_in_cluster = qd.simt.inclusive_scan add %one tile(3) : i32
+  %b = qd.simt.segmented_reduce add %one heads %h tile(3) : i32
+  %with_a = arith.xori %a, %scan : i32
+  %with_b = arith.xori %b, %scan_in_cluster : i32
+  %r = arith.muli %with_a, %with_b : i32
+  memref.store %r, %out[%t] : memref<?xi32>
+  return
+}
+
 // Sums of floats keep their order: nothing is subtracted from them.
 // CHECK-LABEL: func.func private @segments_of_floats(
 // CHECK-NOT:     {{"(segment-by-prefixes|segment-in-cluster-by-prefixes)"}}

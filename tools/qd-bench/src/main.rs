@@ -22,6 +22,10 @@ mod waves;
 use clap::Parser;
 use std::{path::PathBuf, process::ExitCode};
 
+/// That of the tools which are measured.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Benchmarks a target, qd-opt, and the growth of compile time, each compared with a peer.
 #[derive(Debug, Parser)]
 #[command(

@@ -16,6 +16,10 @@ use std::{
     process::ExitCode,
 };
 
+/// What is compiled is made of many small pieces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let (arguments, own) = match levels::split(std::env::args_os()) {
         Ok(split) => split,

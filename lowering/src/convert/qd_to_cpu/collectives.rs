@@ -5,9 +5,10 @@
 //! vector width. A combiner region goes through the threads in order.
 
 use super::body::BodyLowering;
-use crate::targets::isa::Form;
+use crate::targets::isa::{Form, Scalar};
 use melior::ir::ValueLike;
 use qd_dialects::{
+    attributes::INVERTIBLE_KINDS,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     interfaces::{Collective, Scope},
@@ -55,6 +56,16 @@ pub(super) const FORMS: &[(Form, Lowering)] = &[
     (a_loop(simt::InclusiveScan::NAME), |body, op, tile| {
         scan(body, op, tile, false)
     }),
+    (
+        Form::of(
+            simt::ExclusiveScan::NAME,
+            "the inclusive scan, without its own",
+        )
+        .on(INTEGERS)
+        .combining(&INVERTIBLE_KINDS)
+        .because("the kind has inverses, and no element moves to the next thread's place"),
+        scan_without_own,
+    ),
     (a_loop(simt::ExclusiveScan::NAME), |body, op, tile| {
         scan(body, op, tile, true)
     }),
@@ -67,6 +78,13 @@ pub(super) const FORMS: &[(Form, Lowering)] = &[
     (a_loop(simt::SegmentedReduce::NAME), segmented_reduce),
     (a_loop(simt::BitonicSortKv::NAME), sort_kv),
     (a_loop(simt::BlockRadixRank::NAME), radix_rank),
+];
+
+const INTEGERS: &[Scalar] = &[
+    Scalar::Int(8),
+    Scalar::Int(16),
+    Scalar::Int(32),
+    Scalar::Int(64),
 ];
 
 const fn a_loop(op: &'static str) -> Form {
@@ -410,6 +428,21 @@ fn scan<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64, exclusive: b
                 out.set(i, inclusive.at(i - 1));
             }
         });
+    });
+    Ok(())
+}
+
+/// An exclusive scan of a subgroup by a kind that has inverses.
+fn scan_without_own<'c>(body: &mut BodyLowering<'_, 'c>, op: Op<'c>, tile: i64) -> Result<'c> {
+    let combiner = Combiner::of_simt(op);
+    let own = op.operand_values()[0];
+    let inclusive = scan_by_shifts(body, &combiner, own, tile);
+    let out = results(body, op)[0];
+    let body = &*body;
+    body.for_threads(|t| {
+        if let Some(below) = combiner.without(inclusive.at(t), body.read(own, t)) {
+            out.set(t, below);
+        }
     });
     Ok(())
 }

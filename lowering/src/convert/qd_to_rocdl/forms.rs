@@ -6,7 +6,7 @@ use crate::{
     targets::isa::{Form, Scalar},
 };
 use qd_dialects::{
-    attributes::{INTEGER_KINDS, Kind},
+    attributes::{INTEGER_KINDS, INVERTIBLE_KINDS},
     ops::simt,
 };
 
@@ -37,7 +37,8 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
         scan::inclusive,
     ),
     (
-        SCAN.for_op(simt::ExclusiveScan::NAME).combining(INVERTIBLE),
+        SCAN.for_op(simt::ExclusiveScan::NAME)
+            .combining(&INVERTIBLE_KINDS),
         scan::exclusive,
     ),
     (
@@ -47,7 +48,9 @@ pub(super) const FORMS: &[(Form, Conversion)] = &[
         scan::inclusive,
     ),
     (
-        (LONG_SCAN.for_op(simt::ExclusiveScan::NAME)).combining(INVERTIBLE),
+        LONG_SCAN
+            .for_op(simt::ExclusiveScan::NAME)
+            .combining(&INVERTIBLE_KINDS),
         scan::exclusive,
     ),
 ];
@@ -61,9 +64,6 @@ const LONG_SCAN: Form = Form::of("", "row_shr of both words")
     .because(SCANS);
 const SCANS: &str = "rows of 16 lanes take in what stands 1, 2, 4 and 8 lanes below, then the totals of the rows below; without \
      the lane's own by the kind's inverse";
-
-/// What was combined with a value can be had without it.
-const INVERTIBLE: &[Kind] = &[Kind::Add, Kind::Xor];
 
 /// What upstream's conversion to LLVM makes of a function without calling one: there is no
 /// library.

@@ -6,7 +6,6 @@
 use super::{dpp, shuffle};
 use crate::convert::gpu_to_llvm::Setting;
 use qd_dialects::{
-    attributes::Kind,
     builder::{Builder, Combiner, V},
     diagnostic::{Diagnostic, Result},
     interfaces::Collective,
@@ -32,14 +31,10 @@ pub(super) fn exclusive<'c>(
     op: Op<'c>,
     setting: &Setting<'_>,
 ) -> Result<'c, Vec<Value<'c>>> {
-    let combine = simt::SubgroupCombine::cast(op);
-    let own = b.v(combine.values()[0]);
+    let own = b.v(simt::SubgroupCombine::cast(op).values()[0]);
     let with_own = scanned(b, op, setting);
-    let below = match combine.kind() {
-        Some(Kind::Add) => with_own - own,
-        Some(Kind::Xor) => with_own ^ own,
-        _ => return Err(Diagnostic::at(op, "has a kind without inverses")),
-    };
+    let below = Combiner::of_simt(op).without(with_own, own);
+    let below = below.ok_or_else(|| Diagnostic::at(op, "has a kind without inverses"))?;
     Ok(vec![below.value()])
 }
 

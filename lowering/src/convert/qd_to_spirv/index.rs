@@ -71,12 +71,12 @@ fn signature<'c>(function: Op<'c>) {
     let Some(body) = function.body() else {
         return;
     };
-    let types = |values: Vec<Value<'c>>| values.iter().map(|v| v.r#type()).collect::<Vec<_>>();
+    let types = |values: &[Value<'c>]| values.iter().map(|v| v.r#type()).collect::<Vec<_>>();
     let end = ir::operations(body).pop();
     let r#type = melior::ir::r#type::FunctionType::new(
         context_of(function),
-        &types(arguments(body)),
-        &types(end.map(|end| end.operand_values()).unwrap_or_default()),
+        &types(&arguments(body)),
+        &types(&end.map(|end| end.operand_values()).unwrap_or_default()),
     );
     function.set_attr("function_type", TypeAttribute::new(r#type.into()).into());
 }

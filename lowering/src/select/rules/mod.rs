@@ -7,7 +7,7 @@ mod scans;
 mod segments;
 mod votes;
 
-use super::language::{Analysis, Graph, Head, Node, Type};
+use super::language::{Analysis, Graph, Head, Node, Operator, Type};
 use egg::{
     Applier, ENodeOrVar, Id, Language, Pattern, PatternAst, Rewrite, Searcher, Subst, Symbol, Var,
 };
@@ -58,6 +58,8 @@ pub enum Guard {
     OneOf(&'static str, &'static [Kind]),
     /// It is of fewer lanes than a subgroup may have.
     Cluster(&'static str),
+    /// It is no predicate that was extended: of these masks say all there is, and more terms only take time.
+    Number(&'static str),
 }
 
 /// What a variable stands for in a proof.
@@ -209,6 +211,13 @@ impl Guard {
             Self::Cluster(v) => (
                 v,
                 Box::new(|graph, id| graph[id].nodes[0].head != Head::Cluster(None)),
+            ),
+            Self::Number(v) => (
+                v,
+                Box::new(|graph, id| {
+                    let extended = Head::Op(Operator::ZeroExtend32);
+                    graph[id].nodes.iter().all(|node| node.head != extended)
+                }),
             ),
             Self::OneOf(v, kinds) => (
                 v,

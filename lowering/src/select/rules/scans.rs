@@ -55,7 +55,7 @@ pub const RULES: &[Rule] = &[
         "(exclusive_scan add ?x ?c ?t)",
         "(sub (inclusive_scan add ?x ?c ?t) ?x)",
     )
-    .when(&[Guard::Integer("?x")])
+    .when(&[Guard::Integer("?x"), Guard::Number("?x")])
     .proved_for(&[("?x", Domain::Integer)])
     .because("sums of integers have inverses"),
     Rule::new(

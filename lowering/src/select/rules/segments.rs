@@ -49,7 +49,7 @@ pub const RULES: &[Rule] = &[
             " ?t))"
         ),
     )
-    .when(&[Guard::Integer("?x")])
+    .when(&[Guard::Integer("?x"), Guard::Number("?x")])
     .proved_for(&[("?x", Domain::Integer)])
     .because("what is before the segment is subtracted from the prefix"),
     Rule::new(
@@ -101,7 +101,11 @@ pub const RULES: &[Rule] = &[
             " ?t))"
         ),
     )
-    .when(&[Guard::Integer("?x"), Guard::Cluster("?c")])
+    .when(&[
+        Guard::Integer("?x"),
+        Guard::Number("?x"),
+        Guard::Cluster("?c"),
+    ])
     .proved_for(&[("?x", Domain::Integer)])
     .because("what is before the segment is subtracted from the prefix"),
     Rule::new(

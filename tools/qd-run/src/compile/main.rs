@@ -10,6 +10,10 @@ use qd_run::{TOOL, cli::Cli, execute};
 use qd_thin::{Failure, begin_trace, main_of};
 use std::{fs, process::ExitCode};
 
+/// What is compiled is made of many small pieces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     main_of(TOOL, run)
 }

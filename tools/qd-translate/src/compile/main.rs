@@ -10,6 +10,10 @@ use qd_thin::{Failure, begin_trace, main_of, print_troubles, with_bar};
 use qd_translate::{Cli, Form, TOOL, print, request, write};
 use std::{mem::ManuallyDrop, path::PathBuf, process::ExitCode};
 
+/// What is compiled is made of many small pieces.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     main_of(TOOL, explained)
 }

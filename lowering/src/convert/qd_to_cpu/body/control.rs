@@ -7,7 +7,7 @@ use melior::ir::{RegionLike, Type, ValueLike};
 use qd_dialects::{
     builder::V,
     diagnostic::Result,
-    ir::{Block, InsertionPoint, Op, OpExt, Value, ValueExt, arguments, operations},
+    ir::{Block, InsertionPoint, Op, OpExt, Value, ValueExt, Values, arguments, operations},
     melior,
 };
 
@@ -242,7 +242,7 @@ impl<'b, 'c> BodyLowering<'b, 'c> {
 }
 
 /// The operands of a region's terminator.
-fn yielded<'c>(block: Block<'c>) -> Vec<Value<'c>> {
+fn yielded<'c>(block: Block<'c>) -> Values<'c> {
     operations(block)
         .pop()
         .map(|end| end.operand_values())
