@@ -328,37 +328,36 @@ fn combiner_regions_keep_the_order() {
 #[test]
 fn bitonic_sort() {
     for &wave in waves() {
-        for (key, value) in [
+        let types = [
             ("i32", "i32"),
             ("f32", "i64"),
             ("i64", "f64"),
             ("f64", "i32"),
             ("f32", "f32"),
-        ] {
+        ];
+        for (of, (key, value)) in types.into_iter().enumerate() {
             // NaNs of both signs among the last.
             let input = match (key, value) {
                 ("f32", "f32") => Input::Extreme,
                 _ => Input::FewDistinct,
             };
-            for tile in tiles(wave) {
-                for (shown, element) in [("%k", key), ("%v", value)] {
-                    let name = if shown == "%k" {
-                        ("%r", "%v")
-                    } else {
-                        ("%k", "%r")
-                    };
-                    check(
-                        [key, value, element],
-                        wave,
-                        values(key, input, 11),
-                        values(value, Input::Random, 12),
-                        Expect::Same,
-                        &format!(
-                            "{}, {} = qd.simt.bitonic_sort_kv %x, %y tile({tile}) : {key}, {value}",
-                            name.0, name.1
-                        ),
-                    );
-                }
+            // Each is a compilation: of one size the keys are seen, and of the next the values.
+            for (nth, tile) in tiles(wave).enumerate() {
+                let turn = nth + of + wave.trailing_zeros() as usize;
+                let (names, element) = match turn.is_multiple_of(2) {
+                    true => ("%r, %v", key),
+                    false => ("%k, %r", value),
+                };
+                check(
+                    [key, value, element],
+                    wave,
+                    values(key, input, 11),
+                    values(value, Input::Random, 12),
+                    Expect::Same,
+                    &format!(
+                        "{names} = qd.simt.bitonic_sort_kv %x, %y tile({tile}) : {key}, {value}"
+                    ),
+                );
             }
         }
     }
