@@ -104,8 +104,10 @@ def errata(options):
 
 
 def costs(options):
-    from .costs import table
+    from .costs import forms, table
     table(options.folder, options.elements, options.llvm)
+    print()
+    forms(options.folder, options.llvm)
 
 
 def opinions(options):
@@ -150,7 +152,7 @@ def main():
     c.add_argument("folder", help="what that wrote")
     c.set_defaults(do=opinions)
     c = commands.add_parser("costs", help="print what launches cost, by coverage files and assembly; `cargo xtask amd-costs` uses this")
-    c.add_argument("folder", help="files KERNEL.CHIP.WAVE.LOWERING.jsonl and .s, where LOWERING is selected or fixed")
+    c.add_argument("folder", help="files KERNEL.CHIP.WAVE.LOWERING.jsonl and .s, where LOWERING is selected or fixed, and set.CHIP.WAVE.LOWERING.counts")
     c.add_argument("--elements", type=int, required=True, help="how many elements each launch had")
     c.add_argument("--llvm", default="/usr/lib/llvm-22/bin", help="folder of llvm-mca")
     c.set_defaults(do=costs)

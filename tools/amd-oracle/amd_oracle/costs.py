@@ -25,6 +25,7 @@ kernel that has more than 100, and none of ours has.
 import json
 import pathlib
 import re
+import statistics
 import subprocess
 
 CLASSES = ("VALU", "SALU", "SMEM", "LDS", "VMEM", "branch", "wait")
@@ -34,6 +35,7 @@ MULTIPLY = re.compile(r"V_MUL_(LO|HI)_[UI]32|V_MAD_(CO_)?[UI]64_[UI]32")
 WIDE = re.compile(r"V_.*_[UIB]64")
 DOUBLE = re.compile(r"V_.*F64.*")
 LDS_GRANULE = 512
+ORDER = ("gfx942", "gfx1100", "gfx1201")
 # Of a SIMD: waves, registers and their granule by wave; of what shares LDS: bytes of it, SIMDs, and blocks of several waves.
 ROOM = {
     "gfx942": {"slots": 8, "registers": {64: (512, 8)}, "lds": 65536, "simds": 4, "blocks": 16},
@@ -124,6 +126,36 @@ def shares(folder, elements, llvm, lowering):
     return out
 
 
+def one_body(folder, llvm, lowering):
+    """Of files `set.CHIP.WAVE.LOWERING.counts`: what each kernel of one body takes on each chip at each wave, in slots and in llvm-mca's cycles."""
+    out = {}
+    for path in pathlib.Path(folder).glob(f"set.*.{lowering}.counts"):
+        _, chip, wave, *_ = path.name.split(".")
+        for launch in bodies(path):
+            kernel = re.sub(r"_phase_\d+_[0-9a-f]{12}$", "", launch["kernel"])
+            assembly = path.with_name(f"{kernel}.{chip}.{wave}.{lowering}.s").read_text()
+            out[f"{chip} w{wave}", kernel] = cost(launch), straight_line(llvm, assembly, launch)
+    return out
+
+
+def forms(folder, llvm):
+    """What the search makes of a body's forms: a row for each kernel of one body that it changes somewhere, and a sum of each chip."""
+    selected, fixed = (one_body(folder, llvm, lowering) for lowering in ("selected", "fixed"))
+    ratios = {key: tuple(of / without for of, without in zip(selected[key], fixed[key])) for key in fixed if selected[key] != fixed[key]}
+    chips = sorted({chip for chip, _ in fixed}, key=lambda chip: (ORDER.index(chip.split()[0]), chip))
+    print("| kernel | " + " | ".join(chips) + " |")
+    print("|---|" + "---:|" * len(chips))
+    for kernel in sorted({kernel for _, kernel in ratios}):
+        cells = ["{:.2f}, {:.2f}".format(*ratios[chip, kernel]) if (chip, kernel) in ratios else "" for chip in chips]
+        print(f"| {kernel.replace('_', ' ')} | " + " | ".join(cells) + " |")
+    print()
+    for chip in chips:
+        of_it = [ratio for (of, _), ratio in ratios.items() if of == chip]
+        spans = [f"{what} {min(of):.2f} to {max(of):.2f} (geometric mean {statistics.geometric_mean(of):.2f})"
+                 for what, of in zip(("slots", "cycles"), zip(*of_it))]
+        print(f"- {chip}: {len(of_it)} of {sum(of == chip for of, _ in fixed)} kernels differ", *spans, sep=", ")
+
+
 def table(folder, elements, llvm):
     """A row for each body that has a tenth of its kernel's slots or more; last what it takes without the search, where that differs."""
     print("| algorithm | body | chip | " + " | ".join(CLASSES) + " | slots | VGPRs | LDS | waves | mca | slots, fixed | mca, fixed |")
@@ -142,7 +174,7 @@ def table(folder, elements, llvm):
         _, _, *without = fixed.get(key, (None, None, "", ""))
         if without == [per_64, mca]:
             without = ["", ""]
-        rows.append((kernel, name, ["gfx942", "gfx1100", "gfx1201"].index(chip), wave,
+        rows.append((kernel, name, ORDER.index(chip), wave,
                      [f"{chip} w{wave}", *(f"{x:.1f}" for x in each), per_64, str(launch["vgprs"]), str(launch["lds"]), f"{resident:.3g}", mca, *without]))
     for kernel, name, _, _, cells in sorted(rows):
         print(f"| {kernel} | {name} | " + " | ".join(cells) + " |")

@@ -1,4 +1,4 @@
-//! The bench's algorithms on 4-byte elements, as text and as runs that the oracle counts.
+//! The bench's algorithms on 4-byte elements and its set of kernels of one body, as text and as runs that the oracle counts.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,12 @@ use crate::workspace::{Profile, Workspace};
 
 /// The rows of the bench that are taken.
 pub const ELEMENT: &str = "u32";
+
+/// What the bench calls the set of kernels of one body.
+const SET: &str = "waves";
+
+/// Of the elements of their launches.
+const SET_LOG2: u32 = 12;
 
 /// A tool of the workspace, in the dev profile.
 pub fn tool(workspace: &Workspace, name: &str) -> Command {
@@ -36,6 +42,12 @@ pub fn write_all(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>> {
     write(workspace, &["--target", &target, "--only", ELEMENT], folder)
 }
 
+/// The text of every kernel of the set.
+pub fn write_set(workspace: &Workspace, folder: &Path) -> Result<Vec<PathBuf>> {
+    let log2 = SET_LOG2.to_string();
+    write(workspace, &["--only", SET, "--log2", &log2], folder)
+}
+
 /// What a row's file is called, without what the name ends with.
 pub fn row_of(file: &Path) -> String {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -44,7 +56,7 @@ pub fn row_of(file: &Path) -> String {
 }
 
 /// Runs rows of the bench in the oracle, on so many elements. What launches execute is in a new file.
-pub fn count(
+fn count(
     workspace: &Workspace,
     oracle: &Oracle,
     chip: &Chip,
@@ -58,6 +70,11 @@ pub fn count(
     bench.args(["--log2", &log2.to_string()]).args(flags);
     oracle.select(&mut bench, &chip.architecture, to);
     process::capture(&mut bench).map(drop)
+}
+
+/// Each kernel of the set, once.
+pub fn count_set(workspace: &Workspace, oracle: &Oracle, chip: &Chip, to: &Path) -> Result<()> {
+    count(workspace, oracle, chip, (SET, SET_LOG2), &["--once"], to)
 }
 
 /// As an algorithm is run alone, once to be checked and once more.

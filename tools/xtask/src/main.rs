@@ -125,7 +125,8 @@ enum Task {
     ///
     /// Executes each on 16,384 elements in the oracle, and prints a table: for each body that matters, chip
     /// and wave, instructions by class and issue slots for 64 elements, registers, LDS, waves of a SIMD, and
-    /// llvm-mca's cycles of the body as a straight line.
+    /// llvm-mca's cycles of the body as a straight line. A second table has what the kernels of
+    /// `bench -- --only waves` take with the search, of what they take without.
     AmdCosts,
     /// Compare the subgroup sizes that the search chooses for RDNA with what others say of them
     ///

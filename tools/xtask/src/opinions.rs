@@ -19,8 +19,8 @@ use crate::{algorithms, cargo, drivers, process, workers};
 /// RDNA's architectures, with what Mesa calls a chip of each.
 const CHIPS: [(&str, &str); 2] = [("gfx1100", "navi31"), ("gfx1201", "gfx1201")];
 
-/// Elements of a launch: of algorithms, and of the kernels that are one body.
-const LOG2: (u32, u32) = (14, 12);
+/// Of the elements of an algorithm's launch.
+const LOG2: u32 = 14;
 
 /// What all of it needs.
 struct Maker<'a> {
@@ -38,9 +38,7 @@ pub fn run(workspace: &Workspace) -> Result<()> {
     cargo::build_tools(workspace, Profile::Dev)?;
     let oracle = Oracle::prepare(workspace)?;
     let folder = oracle.empty_folder("opinions")?;
-    let log2 = LOG2.1.to_string();
-    let of_set = ["--only", "waves", "--log2", &log2];
-    let set = algorithms::write(workspace, &of_set, &folder.join("set"))?;
+    let set = algorithms::write_set(workspace, &folder.join("set"))?;
     let all = algorithms::write_all(workspace, &folder.join("algorithms"))?;
     let maker = Maker {
         workspace,
@@ -128,13 +126,12 @@ impl Maker<'_> {
             fs::write(file, said).context("cannot write what Mesa says")?;
         }
         let (workspace, oracle) = (self.workspace, self.oracle);
-        let of_set = ("waves", LOG2.1);
         let to = name(Path::new("set"), "jsonl");
-        algorithms::count(workspace, oracle, chip, of_set, &["--once"], &to)?;
+        algorithms::count_set(workspace, oracle, chip, &to)?;
         for (file, _) in self.rows.iter().filter(|(_, is_algorithm)| *is_algorithm) {
             let row = algorithms::row_of(file);
             let to = name(file, "jsonl");
-            algorithms::count_algorithm(workspace, oracle, chip, (&row, LOG2.0), &to)?;
+            algorithms::count_algorithm(workspace, oracle, chip, (&row, LOG2), &to)?;
         }
         Ok(())
     }
